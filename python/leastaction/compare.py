@@ -2,7 +2,7 @@
 
 >>> import leastaction as la
 >>> comparison = la.compare(la.catalog.pendulum(), methods=["rk4", "verlet"], step=0.05, until=5, progress=False)
->>> sorted(trial.method for trial in beside)
+>>> sorted(trial.method for trial in comparison)
 ['rk4', 'verlet']
 >>> lengths = la.sweep(la.catalog.pendulum(), {"l": [0.5, 1, 2]}, until=1)
 >>> lengths.ends["th"].shape

@@ -1,7 +1,8 @@
 //! Nodes: many points that move freely in space, each with a mass that is a number.
 //!
 //! A mesh of a million tetrahedra has half a million coordinates. Nothing is written down for each of them: velocities p/m, the weight m g, and what damps
-//! them in proportion to their masses are computed from lists of numbers ([`sum`]). Only nodes that some formula reads are particles like all others.
+//! them in proportion to their masses are computed from lists of numbers ([`sum`]). Only nodes that some formula reads are particles like all others;
+//! constraints make no particles of nodes where there are many thousands of them.
 
 mod at;
 pub(crate) mod coupling;
