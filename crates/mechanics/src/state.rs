@@ -334,7 +334,8 @@ impl Dynamics {
         let t = [t];
         let mut shares = vec![0.0; system.shares().len()];
         self.shares(&t, y, &mut shares)?;
-        for (share, &value) in system.shares().iter().zip(&shares).filter(|(_, value)| !value.is_finite()) {
+        let mut named = system.shares().iter().zip(&shares);
+        if let Some((share, &value)) = named.find(|(_, value)| !value.is_finite()) {
             let broken = self.broken_element(t[0], y)?.filter(|(name, _)| *name == share.name);
             let what = broken.map_or_else(
                 || StartQuantity::Share(share.name.clone()),
