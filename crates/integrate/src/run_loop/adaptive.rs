@@ -249,7 +249,7 @@ impl RunLoop<'_> {
             // Where ends are moved onto constraints, nothing is remembered: passages of singular configurations go by the state alone.
             let sizes = natural::largest(self.block.values(), W)[0];
             let momenta = &mut self.motion.natural_mut()[1];
-            (0..W).for_each(|j| momenta[j] = self.rough[j] * sizes[j]);
+            (0..W).for_each(|j| momenta[j] = self.rough[j].max(0.0) * sizes[j]);
         }
         let Pacing::Adaptive { controller, .. } = &mut self.pacing else {
             unreachable!("only steps that a tolerance sets are judged")
@@ -299,8 +299,10 @@ impl RunLoop<'_> {
         let Pacing::Adaptive { tolerance, .. } = pacing else { return };
         if tolerance.relative > 0.0 {
             let here = (&t[..block.width()], block.values());
-            rough[lane] =
+            let found =
                 natural::rough(motion, here, (lane, next[lane], tolerance.relative), [rates, at, moved]);
+            // The least of all looks, from the second on: what is stiff at one place is not everywhere, as near a sun. What is negative does not count yet.
+            rough[lane] = if rough[lane] == 0.0 { -found } else { found.min(rough[lane].abs()) };
         }
     }
 
