@@ -297,12 +297,13 @@ impl RunLoop<'_> {
     fn look_at_noise(&mut self, lane: usize) {
         let RunLoop { motion, block, sides: [rates, at, moved, _], t, next, rough, pacing, .. } = self;
         let Pacing::Adaptive { tolerance, .. } = pacing else { return };
-        if tolerance.relative > 0.0 {
+        // Where nothing is lost, no momentum dies away.
+        let facts = motion.system().facts();
+        let dies_away = facts.dissipative || facts.forced;
+        if dies_away && tolerance.relative > 0.0 {
             let here = (&t[..block.width()], block.values());
-            let found =
+            rough[lane] =
                 natural::rough(motion, here, (lane, next[lane], tolerance.relative), [rates, at, moved]);
-            // The least of all looks, from the second on: what is stiff at one place is not everywhere, as near a sun. What is negative does not count yet.
-            rough[lane] = if rough[lane] == 0.0 { -found } else { found.min(rough[lane].abs()) };
         }
     }
 
