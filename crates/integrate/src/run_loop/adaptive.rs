@@ -249,7 +249,7 @@ impl RunLoop<'_> {
             // Where ends are moved onto constraints, nothing is remembered: passages of singular configurations go by the state alone.
             let sizes = natural::largest(self.block.values(), W)[0];
             let momenta = &mut self.motion.natural_mut()[1];
-            (0..W).for_each(|j| momenta[j] = self.rough[j] * sizes[j]);
+            (0..W).for_each(|j| momenta[j] = self.rough[j].max(0.0) * sizes[j]);
         }
         let Pacing::Adaptive { controller, .. } = &mut self.pacing else {
             unreachable!("only steps that a tolerance sets are judged")
@@ -297,7 +297,10 @@ impl RunLoop<'_> {
     fn look_at_noise(&mut self, lane: usize) {
         let RunLoop { motion, block, sides: [rates, at, moved, _], t, next, rough, pacing, .. } = self;
         let Pacing::Adaptive { tolerance, .. } = pacing else { return };
-        if tolerance.relative > 0.0 {
+        // Where nothing is lost, no momentum dies away.
+        let facts = motion.system().facts();
+        let dies_away = facts.dissipative || facts.forced;
+        if dies_away && tolerance.relative > 0.0 {
             let here = (&t[..block.width()], block.values());
             rough[lane] =
                 natural::rough(motion, here, (lane, next[lane], tolerance.relative), [rates, at, moved]);
