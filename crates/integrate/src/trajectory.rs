@@ -142,6 +142,15 @@ impl Trajectory {
         self.crossings.iter().filter_map(|crossing| Some((&crossing.state, crossing.after.as_ref()?)))
     }
 
+    /// The resets that the first sample does not show: ticks at the start come before it, and events at the start after it.
+    fn resets_since(&self) -> impl Iterator<Item = (&State, &State)> {
+        let first = self.state(0);
+        let shows = |after: &State| first.as_ref().is_some_and(|first| first == after);
+        let seen = self.resets().take_while(|(before, _)| first.as_ref().is_some_and(|first| before.t == first.t));
+        let seen = seen.enumerate().filter(|(_, (_, after))| shows(after)).last().map_or(0, |(i, _)| i + 1);
+        self.resets().skip(seen)
+    }
+
     /// When the event that [accumulates](Reason::Accumulated) would have happened without end, by the last times between: they shrink by one ratio.
     #[must_use]
     pub fn accumulation(&self) -> Option<f64> {
@@ -156,7 +165,7 @@ impl Trajectory {
     fn jumps<E>(&self, mut f: impl FnMut(&State) -> Result<f64, E>) -> Result<Vec<f64>, E> {
         let (mut jumps, mut sum) = (Vec::with_capacity(self.len()), 0.0);
         let way = if self.times.last() < self.times.first() { -1.0 } else { 1.0 };
-        let mut resets = self.resets().peekable();
+        let mut resets = self.resets_since().peekable();
         for (i, &t) in self.times.iter().enumerate() {
             // The first sample is the start, before what is reset at once.
             while let Some((before, after)) = resets.next_if(|(before, _)| i > 0 && way * before.t <= way * t)
@@ -168,22 +177,22 @@ impl Trajectory {
         Ok(jumps)
     }
 
-    /// The energy that resets have brought, in all: less than 0 where they took it.
+    /// The energy that resets have brought since the first sample, in all: less than 0 where they took it.
     ///
     /// # Errors
     /// [`EvalError`] if it cannot be computed.
     pub fn energy_of_resets(&self, dynamics: &mut Dynamics) -> Result<f64, EvalError> {
         let mut energy = |state: &State| energy_at(dynamics, state);
-        self.resets().try_fold(0.0, |sum, (before, after)| Ok(sum + energy(after)? - energy(before)?))
+        self.resets_since().try_fold(0.0, |sum, (before, after)| Ok(sum + energy(after)? - energy(before)?))
     }
 
-    /// What resets have changed an observable by, in all.
+    /// What resets have changed an observable by since the first sample, in all.
     ///
     /// # Errors
     /// [`EvalError`] if it cannot be computed.
     pub fn change_of_resets(&self, dynamics: &mut Dynamics, what: Observable) -> Result<f64, EvalError> {
         let mut value = |state: &State| observed(dynamics, what, state);
-        self.resets().try_fold(0.0, |sum, (before, after)| Ok(sum + value(after)? - value(before)?))
+        self.resets_since().try_fold(0.0, |sum, (before, after)| Ok(sum + value(after)? - value(before)?))
     }
 
     /// The number of samples.

@@ -111,7 +111,7 @@ pub(crate) const DECLARING: [&str; 15] = [
 ];
 
 /// Statements that look at a run, in which energies have names.
-const MEASURING: [&str; 3] = ["output", "invariant", "event"];
+const MEASURING: [&str; 4] = ["output", "invariant", "event", "every"];
 
 /// Statements in which multipliers and reactions of constraints have names, and energies have none.
 const ANSWERING: [&str; 4] = ["force", "torque", "state", "let"];

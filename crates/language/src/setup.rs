@@ -113,8 +113,10 @@ impl Default for Plan {
 pub struct Event<'g> {
     /// The name.
     pub name: String,
-    /// What passes 0.
+    /// What passes 0; or, if it ticks, the time between ticks, which depends on parameters alone.
     pub value: Expr<'g>,
+    /// Whether it happens at the start, and then again and again after a time.
+    pub ticks: bool,
     /// Which way it passes.
     pub direction: Direction,
     /// Whether the run ends there.
@@ -136,7 +138,7 @@ pub enum Direction {
 }
 
 rebind!(Setup { model, start, outputs, invariants, events; about, loose, plan, drawing, meshes, tables, networks, doubts, plain, source_map });
-rebind!(Event { value, sets; name, direction, stop });
+rebind!(Event { value, sets; name, ticks, direction, stop });
 
 impl<'g> Setup<'g> {
     /// A model that starts at rest at the origin.

@@ -208,7 +208,12 @@ impl<'g> Problem<'g> {
     /// [`PrepareError`] if one cannot be observed.
     pub fn with_events(&mut self, mut integrator: Integrator) -> Result<Integrator, PrepareError> {
         for event in self.setup.events.clone() {
-            let passing = Event::new(self.dynamics.observable(event.value).map_err(PrepareError::usage)?);
+            let what = self.dynamics.observable(event.value).map_err(PrepareError::usage)?;
+            if event.ticks {
+                integrator = integrator.event(Event::every(what, self.reset(&event)?));
+                continue;
+            }
+            let passing = Event::new(what);
             let passing = match event.direction {
                 Direction::Both => passing,
                 Direction::Rising => passing.rising(),

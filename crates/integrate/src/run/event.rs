@@ -42,13 +42,50 @@ pub struct Event {
     falling: bool,
     terminal: bool,
     reset: Option<Reset>,
+    ticks: bool,
 }
 
 impl Event {
     /// Crossings of an observable in both directions; the run goes on.
     #[must_use]
     pub fn new(what: Observable) -> Event {
-        Event { what, rising: true, falling: true, terminal: false, reset: None }
+        Event { what, rising: true, falling: true, terminal: false, reset: None, ticks: false }
+    }
+
+    /// What happens at the start of a run and then again and again after a time: the value that an observable of parameters has at the start. It sets numbers of the
+    /// state anew, which then hold until the next time, as a sampled controller does.
+    ///
+    /// ```
+    /// # use leastaction_expr::Graph;
+    /// # use leastaction_mechanics::Model;
+    /// use leastaction_integrate::{Event, Integrator, Reset};
+    ///
+    /// // A cart without friction is pushed such that it stands still at 0 after two ticks.
+    /// # let graph = Graph::new();
+    /// # let mut model = Model::new(&graph);
+    /// # let x = model.coordinate("x");
+    /// # model.particle("cart", 1.0, [x]);
+    /// # let u = model.state("u");
+    /// # model.force(x, u);
+    /// let mut dynamics = model.system()?.dynamics()?;
+    /// let start = dynamics.start(&[("x", 1.0)])?;
+    /// let (push, period) = (dynamics.observable("-x/0.25 - 1.5*x'/0.5")?, dynamics.observable("1/2")?);
+    /// let control = Reset::new("control", dynamics.system(), &[("u", push)])?;
+    /// let integrator = Integrator::named("rk4", 0.1)?.event(Event::every(period, control));
+    /// let run = integrator.run(&mut dynamics, &start, 3.0)?;
+    /// assert_eq!(run.crossings().iter().map(|tick| tick.t).collect::<Vec<_>>(), [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0]);
+    /// assert!(run.crossings()[2].state.q[0].abs() < 1e-14 && run.end().q[0].abs() < 1e-14);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn every(period: Observable, reset: Reset) -> Event {
+        Event { ticks: true, ..Event::new(period).resetting(reset) }
+    }
+
+    /// Whether it happens again and again after a time, and not where an observable crosses zero.
+    #[must_use]
+    pub fn ticks(&self) -> bool {
+        self.ticks
     }
 
     /// Only crossings from below, as the run goes.
@@ -157,7 +194,7 @@ impl<'a> EventDetector<'a> {
 
     /// Begins in some lanes, where they are.
     pub(crate) fn begin(&mut self, run: &mut RunLoop<'_>, lanes: &[bool]) -> Result<(), RunError> {
-        for (i, event) in self.events.iter().enumerate() {
+        for (i, event) in self.crossing() {
             let (mut values, RunLoop { t, block, motion, resets, .. }) = ([0.0; LANES], &mut *run);
             let signs = &mut resets.signs[i];
             let width = block.width();
@@ -167,7 +204,7 @@ impl<'a> EventDetector<'a> {
             }
         }
         // What begins where it is reset, and moves on, has come from the other side.
-        for (i, event) in self.events.iter().enumerate() {
+        for (i, event) in self.crossing() {
             let Some(way) = event.way() else { continue };
             for lane in (0..lanes.len()).filter(|&lane| lanes[lane]) {
                 if run.resets.signs[i][lane] == 0.0 && run.tendency_of(event.what, lane)? * way > 0.0 {
@@ -184,7 +221,7 @@ impl<'a> EventDetector<'a> {
         let (mut suspects, mut values) = ([false; LANES], [[0.0; LANES]; COARSE + 1]);
         let (starts, ends): ([f64; LANES], [f64; LANES]) =
             (run.t, std::array::from_fn(|j| if j < width { run.end_of(j) } else { 0.0 }));
-        for (i, event) in self.events.iter().enumerate() {
+        for (i, event) in self.crossing() {
             for (k, values) in values.iter_mut().enumerate() {
                 let tau = coarse_point(k);
                 run.polynomial.at(&[tau; LANES][..width], &mut self.at);
@@ -201,14 +238,19 @@ impl<'a> EventDetector<'a> {
 
     /// Whether the proposed step has to be looked into.
     pub(crate) fn is_on(&self) -> bool {
-        !self.events.is_empty()
+        self.crossing().next().is_some()
+    }
+
+    /// The events that are zeros of something.
+    fn crossing(&self) -> impl Iterator<Item = (usize, &'a Event)> + use<'a> {
+        self.events.iter().enumerate().filter(|(_, event)| !event.ticks())
     }
 
     /// Finds what happens in the proposed step of a lane.
     pub(crate) fn detect(&mut self, run: &mut RunLoop<'_>, lane: usize) -> Result<(), StepError> {
         let (start, end, width) = (run.times()[lane], run.end_of(lane), run.block.width());
         self.clear();
-        for (i, event) in self.events.iter().enumerate() {
+        for (i, event) in self.crossing() {
             let (polynomial, dynamics) = (&run.polynomial, run.motion.plain());
             let mut value = |tau: f64| {
                 let (time, mut out) = ([start + tau * (end - start); LANES], [0.0; LANES]);
@@ -287,7 +329,6 @@ impl<'a> EventDetector<'a> {
     ) -> Result<(Restart, Vec<Crossing>), RunError> {
         let (start, end, width) = (run.times()[lane], run.end_of(lane), run.block.width());
         let first = self.hits[self.passed].0;
-        let degrees = run.motion.system().degrees();
         let t = start + first * (end - start);
         // Events at one time come in the order of rounding: those that reset nothing should not get lost behind one that does.
         let apart = TOGETHER * f64::EPSILON * start.abs().max(end.abs());
@@ -301,6 +342,32 @@ impl<'a> EventDetector<'a> {
         for (event, root) in self.zeros.iter().filter(|(_, root)| root.at < first) {
             signs[*event] = if root.rising { 1.0 } else { -1.0 };
         }
+        self.happen(run, (lane, t), (before, signs), hits, false)
+    }
+
+    /// What ticks where a lane is, at the end of a step that was taken or at the start: what is set, and what to tell of it.
+    pub(crate) fn tick(
+        &self,
+        run: &mut RunLoop<'_>,
+        lane: usize,
+    ) -> Result<Option<(Restart, Vec<Crossing>)>, RunError> {
+        let Some((t, due)) = run.pass_ticks(lane) else { return Ok(None) };
+        let hits = due.into_iter().map(|event| Hit { event, rising: true, terminal: false }).collect();
+        let signs = run.resets.signs.iter().map(|signs| signs[lane]).collect();
+        let before = run.block.lane(lane);
+        self.happen(run, (lane, t), (before, signs), hits, true).map(Some)
+    }
+
+    /// What happens at one time, each event on the result of the one before, with all that these bring about.
+    fn happen(
+        &self,
+        run: &mut RunLoop<'_>,
+        (lane, t): (usize, f64),
+        (before, signs): (Vec<f64>, Vec<f64>),
+        mut hits: Vec<Hit>,
+        ticks: bool,
+    ) -> Result<(Restart, Vec<Crossing>), RunError> {
+        let (width, degrees) = (run.block.width(), run.motion.system().degrees());
         let (mut state, mut crossings, mut own, mut done) = (before.clone(), Vec::new(), Vec::new(), 0);
         while done < hits.len() {
             let from = state.clone();
@@ -321,7 +388,7 @@ impl<'a> EventDetector<'a> {
             done = hits.len();
             self.brought(run, (lane, t), [&from, &state], &mut hits)?;
         }
-        Ok((Restart { t, before, after: state, hits, own, signs }, crossings))
+        Ok((Restart { t, before, after: state, hits, own, signs, ticks }, crossings))
     }
 
     /// Adds the events that a change of the state brings about by itself: those of expressions that do not move along the motion, as counts do not. Each happens
@@ -333,7 +400,7 @@ impl<'a> EventDetector<'a> {
         [from, to]: [&[f64]; 2],
         hits: &mut Vec<Hit>,
     ) -> Result<(), RunError> {
-        for (i, event) in self.events.iter().enumerate() {
+        for (i, event) in self.crossing() {
             if hits.iter().any(|hit| hit.event == i) {
                 continue;
             }

@@ -60,6 +60,8 @@ pub(crate) struct Restart {
     pub(crate) own: Vec<Vec<f64>>,
     /// The signs of all observables just before.
     pub(crate) signs: Vec<f64>,
+    /// Whether it is made by a tick, at the end of a step that was taken.
+    pub(crate) ticks: bool,
 }
 
 impl Resets {
@@ -82,9 +84,10 @@ impl Resets {
         self.within[lane]
     }
 
-    /// The proposed step was taken in a lane.
-    pub(super) fn accept(&mut self, lane: usize) {
-        self.within[lane] = false;
+    /// The proposed step was taken in a lane: to a time of the grid, or only a part of the way there.
+    #[inline(always)]
+    pub(super) fn accept(&mut self, lane: usize, part: bool) {
+        self.within[lane] = part;
     }
 
     /// Nothing of what was before holds for a lane.
@@ -114,9 +117,12 @@ impl RunLoop<'_> {
         events: &[Event],
         restart: &Restart,
     ) -> Result<Option<usize>, RunError> {
-        let Restart { t, before, after, hits, own, signs } = restart;
+        let Restart { t, before, after, hits, own, signs, ticks } = restart;
         let (mut stuck, span) = (None, (self.end - self.start).abs());
         for (i, event) in events.iter().enumerate() {
+            if event.ticks() {
+                continue;
+            }
             let what = event.observable();
             let [value, moved] = [self.value(what, lane, *t, before)?, self.value(what, lane, *t, after)?];
             let Some((hit, own)) = hits.iter().zip(own).find(|(hit, _)| hit.event == i) else {
@@ -159,6 +165,10 @@ impl RunLoop<'_> {
                 stuck = stuck.or(Some(i));
             }
         }
+        if *ticks {
+            self.put_on_tick(lane, *t, after)?;
+            return Ok(stuck);
+        }
         self.put(lane, *t, after)?;
         if let Pacing::Adaptive { .. } = self.pacing {
             let since = hits.iter().map(|hit| self.resets.tracks[hit.event][1][lane]);
@@ -193,6 +203,33 @@ impl RunLoop<'_> {
         let ends = shrinking[lane] >= SHRINKING && rest <= NOTHING * (t - self.start).abs();
         let is_noise = slope.abs() * interval <= ROUNDINGS * noise;
         back && (ends || is_noise)
+    }
+
+    /// Puts a lane at the end of a step that was taken somewhere else, where it begins anew.
+    fn put_on_tick(&mut self, lane: usize, t: f64, state: &[f64]) -> Result<(), RunError> {
+        let mut lanes = [false; LANES];
+        lanes[lane] = true;
+        let lanes = &lanes[..self.block.width()];
+        let (within, next) = (self.is_within(lane), self.planned_beyond_tick(lane));
+        self.block.set_lane(lane, state);
+        (self.t[lane], self.late[lane], self.crossed[lane]) = (t, 0.0, f64::MAX);
+        self.forget(lanes);
+        if let Some(passage) = &mut self.passage {
+            passage.forget(lane);
+        }
+        self.begin_branches(lanes)?;
+        self.resets.within[lane] = within;
+        match &mut self.pacing {
+            Pacing::Fixed { .. } => {}
+            Pacing::Density(control) => control.forget(lane),
+            Pacing::Adaptive { controller, .. } => {
+                if let Some(controller) = controller {
+                    controller.before()[lane] = 0.0;
+                }
+                self.next[lane] = next;
+            }
+        }
+        Ok(())
     }
 
     /// Puts a lane somewhere else, where it begins anew.

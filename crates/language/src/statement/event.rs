@@ -1,4 +1,4 @@
-//! What to look out for along the way, and what is reset there: `event`.
+//! What to look out for along the way, and what is reset there: `event`; and what is set again and again: `every`.
 
 use super::run::few;
 use crate::diagnostic::Diagnostic;
@@ -21,8 +21,14 @@ pub(super) fn event<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
     let (left, _) = reader.scalar(parser)?;
     reader.sign(parser, "=", "an operator, or `=` and what it passes")?;
     let (right, _) = reader.scalar(parser)?;
-    let mut event =
-        Event { name, value: left - right, direction: Direction::Both, stop: false, sets: Vec::new() };
+    let mut event = Event {
+        name,
+        value: left - right,
+        ticks: false,
+        direction: Direction::Both,
+        stop: false,
+        sets: Vec::new(),
+    };
     let mut places = Vec::new();
     while parser.accept(",") {
         let word = clause(parser);
@@ -38,6 +44,42 @@ pub(super) fn event<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
                 return Err(parser.unexpected("`rising`, `falling`, `stop` or `set`").into());
             }
             None => set(reader, parser, &mut event, &mut places)?,
+        }
+    }
+    reader.setup.source_map.mark(Mention::Event, &event.name, start.to(parser.previous()));
+    reader.setup.events.push(event);
+    Ok(())
+}
+
+/// `every [NAME:] TIME set NAME = EXPRESSION, …`
+pub(super) fn every<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    let start = parser.peek().span;
+    let name = reader.term_name(parser, Mention::Event, ":")?;
+    let (value, place) = reader.scalar(parser)?;
+    match reader.evaluate(value) {
+        Ok(period) if period > 0.0 && period.is_finite() => {}
+        Ok(period) => {
+            return Err(Diagnostic::at(place, format!("this is {period}: the time between ticks must be above 0")));
+        }
+        Err(unbound) => {
+            let wrong = Diagnostic::at(place, format!("the time between ticks depends on `{}`", unbound.symbol));
+            return Err(wrong.help("use numbers and parameters only; what happens where something comes true is an `event`"));
+        }
+    }
+    // As that of an event, the list of what is set may follow a comma.
+    let _ = parser.accept(",");
+    reader.word(parser, "set", "`set` and what is set at each tick")?;
+    let (direction, sets) = (Direction::Both, Vec::new());
+    let mut event = Event { name, value, ticks: true, direction, stop: false, sets };
+    let mut places = Vec::new();
+    loop {
+        set(reader, parser, &mut event, &mut places)?;
+        if !parser.accept(",") {
+            break;
+        }
+        // It may be said again.
+        if clause(parser) == Some("set") {
+            parser.advance();
         }
     }
     reader.setup.source_map.mark(Mention::Event, &event.name, start.to(parser.previous()));
@@ -67,7 +109,7 @@ fn set<'g, 's>(
         span = span.to(parser.previous());
     }
     if !reader.can_start(&name) {
-        return Err(no_set(reader, &name, span));
+        return Err(no_set(reader, &name, span, event.ticks));
     }
     if let Some(first) = event.sets.iter().position(|term| term.name == name) {
         return Err(Diagnostic::at(span, format!("`{name}` is set twice"))
@@ -96,7 +138,7 @@ fn set<'g, 's>(
 }
 
 /// Says that an event cannot set something.
-fn no_set(reader: &Reader<'_, '_>, name: &str, span: Span) -> Diagnostic {
+fn no_set(reader: &Reader<'_, '_>, name: &str, span: Span, ticks: bool) -> Diagnostic {
     let base = name.trim_end_matches('\'');
     let what = match reader.names.get(base) {
         Some((role @ (Role::Parameter | Role::Input | Role::Definition), place)) => Some((role, *place)),
@@ -122,6 +164,9 @@ fn no_set(reader: &Reader<'_, '_>, name: &str, span: Span) -> Diagnostic {
         .collect();
     match nearest(name, all.iter().map(String::as_str)) {
         Some(other) => wrong.help(format!("did you mean `{other}`?")),
+        None if ticks && base == name => {
+            wrong.help(format!("declare what holds its value between ticks, above this line: `state {name}`"))
+        }
         None => wrong.help(format!("an event sets {}", few(&all))),
     }
 }

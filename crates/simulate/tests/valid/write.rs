@@ -380,6 +380,12 @@ impl Writer {
                 [format!(", set {last}' = -0.5*A*{last}'"), format!(", set {x} = 0.9*{x}, {last}' = {x}")];
             line.push_str(&clauses[line.len() / 2 % 2]);
         }
+        if self.lines.len() % 6 == 2 {
+            let ticks = ["0.04", "beat: 0.02*A"][self.lines.len() / 6 % 2];
+            self.line("state hold, ticks");
+            self.line(format!("force {last} = 0.1*hold"));
+            self.line(format!("every {ticks} set hold = sin({x}) - 0.2*{last}', ticks = ticks + 1"));
+        }
     }
 
     fn hamiltonian(&mut self) {
