@@ -42,6 +42,8 @@ pub(crate) struct Reader<'g, 's> {
     pub(crate) momenta: usize,
     /// States of first order.
     pub(crate) states: Vec<String>,
+    /// Parameters and inputs that events set, and where.
+    pub(crate) set: Vec<(String, Span)>,
     /// Points of bodies that have a name, and joints, whose names are those of the points that they hold together.
     pub(crate) points: HashMap<String, End<'g>>,
     /// The joints and springs.
@@ -180,6 +182,7 @@ pub fn read_in<'g>(
         numbered: HashMap::default(),
         momenta: 0,
         states: Vec::new(),
+        set: Vec::new(),
         constraints: Vec::new(),
         unnamed: HashMap::default(),
         names: HashMap::default(),
@@ -231,6 +234,7 @@ pub fn read_in<'g>(
     }
     if wrong.is_empty() {
         wrong.extend(reader.weightless());
+        wrong.extend(statement::used_up(&reader));
     }
     if wrong.is_empty() {
         for text in asked {
@@ -634,7 +638,8 @@ impl<'g, 's> Reader<'g, 's> {
             crate::picture::complete(&mut self);
         }
         // A state is what people want to see of it; what it is the rate of is recorded anyway.
-        for name in std::mem::take(&mut self.states) {
+        let set = std::mem::take(&mut self.set).into_iter().map(|(name, _)| name);
+        for name in std::mem::take(&mut self.states).into_iter().chain(set) {
             if !self.setup.outputs.iter().any(|output| output.name == name) {
                 let value = self.graph.symbol(&name);
                 self.setup.outputs.push(Term { name, value });

@@ -2,12 +2,12 @@
 
 use super::run::few;
 use crate::diagnostic::Diagnostic;
-use crate::reader::Reader;
+use crate::reader::{Reader, symbols};
 use crate::role::Role;
 use crate::setup::{Direction, Event};
 use crate::source_map::Mention;
 use leastaction_expr::{Kind, Parser, Span, nearest};
-use leastaction_mechanics::Term;
+use leastaction_mechanics::{Term, integral};
 
 type Outcome = Result<(), Diagnostic>;
 
@@ -95,7 +95,7 @@ fn clause(parser: &Parser<'_, '_>) -> Option<&'static str> {
     CLAUSES.into_iter().find(|word| token.kind == Kind::Name && !is_name && *word == text)
 }
 
-/// `NAME = EXPRESSION`, where a name is a coordinate, a velocity, a momentum or a state.
+/// `NAME = EXPRESSION`, where a name is a coordinate, a velocity, a momentum, a state, a parameter or an input.
 fn set<'g, 's>(
     reader: &mut Reader<'g, 's>,
     parser: &mut Parser<'g, 's>,
@@ -109,7 +109,7 @@ fn set<'g, 's>(
         span = span.to(parser.previous());
     }
     if !reader.can_start(&name) {
-        return Err(no_set(reader, &name, span, event.ticks));
+        settable(reader, &name, span)?.ok_or_else(|| no_set(reader, &name, span, event.ticks))?;
     }
     if let Some(first) = event.sets.iter().position(|term| term.name == name) {
         return Err(Diagnostic::at(span, format!("`{name}` is set twice"))
@@ -117,7 +117,9 @@ fn set<'g, 's>(
             .help("remove one of them: all are set at once, from the state before"));
     }
     let is_velocity = |name: &str| name.ends_with('\'');
-    let is_state = |name: &str| reader.states.iter().any(|state| state == name);
+    let is_state = |name: &str| {
+        reader.states.iter().any(|state| state == name) || reader.set.iter().any(|(set, _)| set == name)
+    };
     let is_momentum = |name: &str| !(is_velocity(name) || reader.is_place(name) || is_state(name));
     let mixed = event.sets.iter().position(|other| {
         is_velocity(&name) && is_momentum(&other.name) || is_momentum(&name) && is_velocity(&other.name)
@@ -137,17 +139,73 @@ fn set<'g, 's>(
     Ok(())
 }
 
+/// Lets events set a parameter, or an input that is stated without time; `None` if the name is of something else.
+fn settable(reader: &mut Reader<'_, '_>, name: &str, span: Span) -> Result<Option<()>, Diagnostic> {
+    let Some((role @ (Role::Parameter | Role::Input), place)) = reader.names.get(name).copied() else {
+        return Ok(None);
+    };
+    if reader.set.iter().any(|(set, _)| set == name) {
+        return Ok(Some(()));
+    }
+    let symbol = reader.graph.symbol(name);
+    let value = match role {
+        Role::Parameter => symbol,
+        _ => match reader.setup.model.stated(symbol) {
+            Some(value) if !symbols(value).contains(&"t".to_owned()) => value,
+            Some(_) => {
+                let wrong = Diagnostic::at(span, format!("`{name}` follows the time: an event cannot set it"));
+                return Err(wrong.related(place, "declared here").help(format!(
+                    "switch it by a parameter that the event sets: `param on = 1`, `select(on > 0.5, {name}, 0)` where it acts, and `set on = 0`"
+                )));
+            }
+            None => {
+                let wrong = Diagnostic::at(span, format!("`{name}` has no value at the start: an event cannot set it"));
+                return Err(wrong.related(place, "declared here").help(format!("give it one: `input {name} = 0`")));
+            }
+        },
+    };
+    let whole = integral(name);
+    if let Some((first, place)) = reader.names.get(&whole) {
+        let wrong = Diagnostic::at(span, format!("`{name}` cannot be set: its integral over time is called `{whole}`, which is {} already", first.what()));
+        return Err(wrong.related(*place, "declared here").help("rename one of them"));
+    }
+    reader.setup.model.settable(symbol);
+    reader.names.insert(whole, (Role::State, place));
+    reader.setup.start.push(Term { name: name.to_owned(), value });
+    reader.set.push((name.to_owned(), span));
+    Ok(Some(()))
+}
+
+/// What cannot be set because its value is needed as a number when the text is read.
+pub(crate) fn used_up(reader: &Reader<'_, '_>) -> Vec<Diagnostic> {
+    let mut wrong = Vec::new();
+    let fixed = reader.fixed.borrow();
+    for (name, span) in &reader.set {
+        let ticks = reader.setup.events.iter().filter(|event| event.ticks);
+        let ticks = ticks.filter(|event| symbols(event.value).contains(name));
+        let ticks = ticks.filter_map(|event| reader.setup.source_map.find(Mention::Event, &event.name));
+        let numbers = fixed.iter().filter(|fixed| fixed.parameter == *name).map(|fixed| fixed.span);
+        if let Some(place) = numbers.chain(ticks).next() {
+            let refused = Diagnostic::at(*span, format!("`{name}` cannot be set: it decides what stays along a run"));
+            wrong.push(refused.related(place, "its value at the start is used here").help(
+                "write a number there, or another parameter that no event sets",
+            ));
+        }
+    }
+    wrong
+}
+
 /// Says that an event cannot set something.
 fn no_set(reader: &Reader<'_, '_>, name: &str, span: Span, ticks: bool) -> Diagnostic {
     let base = name.trim_end_matches('\'');
     let what = match reader.names.get(base) {
-        Some((role @ (Role::Parameter | Role::Input | Role::Definition), place)) => Some((role, *place)),
+        Some((role @ Role::Definition, place)) => Some((role, *place)),
         _ => None,
     };
     if let Some((role, place)) = what {
         let wrong = Diagnostic::at(span, format!("`{name}` is {}: an event cannot set it", role.what()));
         return wrong.related(place, "declared here").help(
-            "an event sets coordinates, their velocities or momenta, and states: `state NAME` declares one that only events change",
+            "an event sets coordinates, their velocities or momenta, parameters, inputs and states: set what it is made of",
         );
     }
     if name.ends_with("''") && reader.can_start(base) {

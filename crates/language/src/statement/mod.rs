@@ -21,6 +21,7 @@ mod selection;
 mod state;
 mod table;
 
+pub(crate) use event::used_up;
 pub(crate) use joint::{End, Link, LinkKind};
 pub(crate) use mesh::MeshEntry;
 pub(crate) use pose::loose_body;
