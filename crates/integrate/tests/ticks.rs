@@ -69,9 +69,10 @@ fn a_deadbeat_controller_settles_in_two_ticks() {
     let period = 0.25;
     let (mut dynamics, control) = cart(period, [1.0 / (period * period), 1.5 / period]);
     let start = dynamics.start(&[("x", 1.0), ("x'", -3.0)]).unwrap();
-    for integrator in
-        [Integrator::named("rk4", 0.1).unwrap(), Integrator::named("dop853", Tolerance::relative(1e-9)).unwrap()]
-    {
+    for integrator in [
+        Integrator::named("rk4", 0.1).unwrap(),
+        Integrator::named("dop853", Tolerance::relative(1e-9)).unwrap(),
+    ] {
         let run = integrator.event(control.clone()).run(&mut dynamics, &start, 3.0).unwrap();
         for (k, tick) in run.crossings().iter().enumerate() {
             let rests = tick.state.q[0].abs() < 1e-13 && tick.state.p[0].abs() < 1e-13;
@@ -102,9 +103,10 @@ fn many_ticks_do_not_drift() {
     assert_eq!(run.times().len(), 11);
     // All that is sampled at ticks, by a rule for times of its own, is what holds from there on.
     let wanted: Vec<f64> = (0..=300).map(|i| f64::from(i) / 100.0).collect();
-    for integrator in
-        [Integrator::named("rk4", 0.007).unwrap(), Integrator::named("taylor", Tolerance::relative(1e-9)).unwrap()]
-    {
+    for integrator in [
+        Integrator::named("rk4", 0.007).unwrap(),
+        Integrator::named("taylor", Tolerance::relative(1e-9)).unwrap(),
+    ] {
         let run = integrator.event(control.clone()).at(&wanted).run(&mut dynamics, &start, 3.0).unwrap();
         assert_eq!(run.times(), wanted);
         for (k, (_, y)) in run.samples().enumerate() {
@@ -125,10 +127,12 @@ fn a_kicked_rotor_is_the_standard_map() {
     let [period, kick] = ["1", "th' + 0.9*sin(th)"].map(|what| dynamics.observable(what).unwrap());
     let kick = Reset::new("kick", dynamics.system(), &[("th'", kick)]).unwrap();
     let start = dynamics.start(&[("th", 0.5), ("th'", 0.2)]).unwrap();
-    for integrator in
-        [Integrator::named("verlet", 0.3).unwrap(), Integrator::named("dop853", Tolerance::relative(1e-9)).unwrap()]
-    {
-        let run = integrator.event(Event::every(period, kick.clone())).run(&mut dynamics, &start, 40.5).unwrap();
+    for integrator in [
+        Integrator::named("verlet", 0.3).unwrap(),
+        Integrator::named("dop853", Tolerance::relative(1e-9)).unwrap(),
+    ] {
+        let run =
+            integrator.event(Event::every(period, kick.clone())).run(&mut dynamics, &start, 40.5).unwrap();
         let [mut q, mut p] = [0.5, 0.2];
         for (k, tick) in run.crossings().iter().enumerate() {
             assert!((tick.state.q[0] - q).abs() + (tick.state.p[0] - p).abs() < 1e-9, "{k}");
@@ -196,9 +200,10 @@ fn lanes_have_the_bits_of_single_runs() {
 fn what_goes_on_keeps_its_ticks() {
     let (mut dynamics, control) = cart(0.1, [3.0, 2.0]);
     let start = dynamics.start(&[("x", 1.0)]).unwrap();
-    for integrator in
-        [Integrator::named("rk4", 0.03).unwrap(), Integrator::named("dop853", Tolerance::relative(1e-9)).unwrap()]
-    {
+    for integrator in [
+        Integrator::named("rk4", 0.03).unwrap(),
+        Integrator::named("dop853", Tolerance::relative(1e-9)).unwrap(),
+    ] {
         let integrator = integrator.event(control.clone());
         let mut kept: Vec<String> = Vec::new();
         let whole = integrator
@@ -214,7 +219,8 @@ fn what_goes_on_keeps_its_ticks() {
             assert!(whole.crossings().ends_with(rest.crossings()), "from t = {}", from.t());
         }
     }
-    let [one, other] = ["rk4", "gauss4"].map(|name| Integrator::named(name, 0.03).unwrap().event(control.clone()));
+    let [one, other] =
+        ["rk4", "gauss4"].map(|name| Integrator::named(name, 0.03).unwrap().event(control.clone()));
     for steps in [0, 1, 5, 10, 17] {
         let mut made = 0;
         let so_far = one.run_watched(&mut dynamics, &start, 2.0, |_| {

@@ -123,6 +123,8 @@ pub struct Event<'g> {
     pub stop: bool,
     /// Coordinates, velocities or momenta that are set anew there, all at once, by the state before.
     pub sets: Vec<Term<'g>>,
+    /// What is set where that would make it happen again and again without end: the run goes on from there.
+    pub finally: Vec<Term<'g>>,
 }
 
 /// Which way an expression passes 0.
@@ -138,7 +140,7 @@ pub enum Direction {
 }
 
 rebind!(Setup { model, start, outputs, invariants, events; about, loose, plan, drawing, meshes, tables, networks, doubts, plain, source_map });
-rebind!(Event { value, sets; name, ticks, direction, stop });
+rebind!(Event { value, sets, finally; name, ticks, direction, stop });
 
 impl<'g> Setup<'g> {
     /// A model that starts at rest at the origin.

@@ -235,7 +235,8 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
 pub(crate) fn set(model: &Model<'_>) -> Result<(), ModelError> {
     for &(symbol, _) in &model.set {
         let depends = |list: &[Expr<'_>]| depend(list, &[symbol]);
-        let refused = |by: &str| Err(ModelError::SetBeyondFormulas { name: symbol.to_string(), by: by.to_owned() });
+        let refused =
+            |by: &str| Err(ModelError::SetBeyondFormulas { name: symbol.to_string(), by: by.to_owned() });
         for Potential { name, energy } in &model.potential {
             let reads = match energy {
                 Energy::Formula(_) => false,

@@ -173,5 +173,8 @@ fn what_events_set_beyond_formulas_is_refused() {
     model.constraint("rail", y, a);
     model.settable(a);
     let refused = model.system().unwrap_err();
-    assert!(matches!(&refused, ModelError::SetBeyondFormulas { name, by } if name == "a" && by == "rail"), "{refused}");
+    assert!(
+        matches!(&refused, ModelError::SetBeyondFormulas { name, by } if name == "a" && by == "rail"),
+        "{refused}"
+    );
 }

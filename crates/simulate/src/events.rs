@@ -32,7 +32,8 @@ impl Run {
         }
         columns.push(("event", "event".to_owned(), all(&|c| c.event as f64)));
         let kinds = self.simulation.integrator.events();
-        let direction = |c: &Crossing| if kinds[c.event].ticks() { 2.0 } else { f64::from(u8::from(c.rising)) };
+        let direction =
+            |c: &Crossing| if kinds[c.event].ticks() { 2.0 } else { f64::from(u8::from(c.rising)) };
         columns.push(("event", "direction".to_owned(), all(&direction)));
         let names = system.coordinates().iter().enumerate();
         columns.extend(names.map(|(i, name)| ("coordinates", name, all(&|c| c.state.q[i]))));

@@ -210,7 +210,7 @@ impl<'g> Problem<'g> {
         for event in self.setup.events.clone() {
             let what = self.dynamics.observable(event.value).map_err(PrepareError::usage)?;
             if event.ticks {
-                integrator = integrator.event(Event::every(what, self.reset(&event)?));
+                integrator = integrator.event(Event::every(what, self.reset(&event, &event.sets)?));
                 continue;
             }
             let passing = Event::new(what);
@@ -220,9 +220,13 @@ impl<'g> Problem<'g> {
                 Direction::Falling => passing.falling(),
             };
             let passing = if event.stop { passing.terminal() } else { passing };
-            integrator = integrator.event(match event.sets.is_empty() {
+            let passing = match event.sets.is_empty() {
                 true => passing,
-                false => passing.resetting(self.reset(&event)?),
+                false => passing.resetting(self.reset(&event, &event.sets)?),
+            };
+            integrator = integrator.event(match event.finally.is_empty() {
+                true => passing,
+                false => passing.finally(self.reset(&event, &event.finally)?),
             });
         }
         Ok(integrator)
@@ -247,9 +251,9 @@ impl<'g> Problem<'g> {
     }
 
     /// What an event sets.
-    fn reset(&mut self, event: &SetupEvent<'g>) -> Result<Reset, PrepareError> {
+    fn reset(&mut self, event: &SetupEvent<'g>, set: &[Term<'g>]) -> Result<Reset, PrepareError> {
         let mut sets = Vec::new();
-        for Term { name, value } in &event.sets {
+        for Term { name, value } in set {
             let what = self.dynamics.observable(*value).map_err(PrepareError::usage)?;
             sets.push((name.as_str(), what));
         }

@@ -67,7 +67,10 @@ run until 2, method {method}, tol 1e-12"
             assert!((run.trajectory.end().q[0] - x).abs() < 1e-10, "{method}");
             let energy = run.energy().unwrap();
             let (brought, count) = energy.resets.unwrap();
-            assert!((brought - (2.0 * speed * speed - 6.0)).abs() < 1e-9 && count == 1, "{method}: {brought}");
+            assert!(
+                (brought - (2.0 * speed * speed - 6.0)).abs() < 1e-9 && count == 1,
+                "{method}: {brought}"
+            );
             assert!(energy.conserved && energy.drift.relative() < 1e-10, "{method}");
         }
     }
@@ -130,4 +133,61 @@ run until 9, method dop853, tol 1e-11"
     let what = dynamics.observable("a'").unwrap();
     dynamics.observe(what, &[9.0], &run.trajectory.end().block(), &mut speed).unwrap();
     assert!((speed[0] - (5.0 + 5.0 * 7.0 / 4.0)).abs() < 1e-8, "{speed:?}");
+}
+
+/// A ball that bounces until it lies still, and slides on from there.
+#[test]
+fn a_ball_that_has_bounced_lies_still() {
+    for (e, method) in
+        [(0.3, "dop853"), (0.8, "dop853"), (0.8, "taylor"), (0.9, "gauss4"), (0.5, "radau5"), (0.0, "taylor")]
+    {
+        let pace = if method == "gauss4" { "step 0.01" } else { "tol 1e-12" };
+        let text = format!(
+            "param g = 9.81, e = {e}, m = 2, lies = 0
+coord x, y
+particle ball mass m at [x, y]
+gravity [0, -g]
+force y = lies*m*g
+event bounce: y = 0, falling, set y' = -e*y', finally set y = 0, y' = 0, lies = 1
+event there: x = 20, stop
+start y = 1, x' = 1
+run until 30, method {method}, {pace}"
+        );
+        let run = run(&text, &Overrides::default());
+        assert_eq!(run.stopped_by(), Some("there"), "{e} {method}");
+        let expected = (2.0 / 9.81_f64).sqrt() * (1.0 + e) / (1.0 - e);
+        let [rests] = run.trajectory.rests(0).collect::<Vec<_>>()[..] else {
+            panic!("{e} {method}: it rests once")
+        };
+        assert!((rests - expected).abs() < 1e-9 * expected, "{e} {method}: {rests} {expected}");
+        let last = run.trajectory.crossings().iter().rfind(|crossing| crossing.event == 0).unwrap();
+        assert!(last.finally && (last.t - expected).abs() < 2e-7 * expected, "{e} {method}: {}", last.t);
+        let end = run.trajectory.end();
+        assert!((end.t - 20.0).abs() < 1e-11 && (end.q[0] - 20.0).abs() < 1e-11, "{e} {method}");
+        assert_eq!((end.q[1], end.p[1]), (0.0, 0.0), "{e} {method}");
+    }
+}
+
+/// What is set finally, and moves on all the same, ends the run there; and what lifts the ball lets it bounce again.
+#[test]
+fn what_rests_may_be_lifted() {
+    let text = "param g = 10, m = 1, lies = 0, e = 0.5
+coord y
+particle ball mass m at [y]
+gravity [-g]
+force y = lies*m*g
+event bounce: y = 0, falling, set y' = -e*y', finally set y = 0, y' = 0, lies = 1
+event lift: t = 5, rising, set y' = 4, lies = 0
+start y = 0.2
+run until 9, tol 1e-12";
+    let lifted = run(text, &Overrides::default());
+    // It falls for 0.2 with a speed of 2, and later is thrown up with 4.
+    let rests: Vec<f64> = lifted.trajectory.rests(0).collect();
+    let expected = [0.2 * 3.0, 5.0 + 0.8 * 2.0];
+    assert!(rests.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9) && rests.len() == 2, "{rests:?}");
+    assert_eq!(lifted.trajectory.end().q[0], 0.0);
+    let stuck =
+        run(&text.replace("finally set y = 0, y' = 0, lies = 1", "finally set e = e"), &Overrides::default());
+    let (event, t) = stuck.accumulated().unwrap();
+    assert!(event == "bounce" && (t - 0.6).abs() < 1e-6, "{event} {t}");
 }

@@ -323,6 +323,18 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
         self.finish(ended, open)
     }
 
+    /// Lets a lane go on behind a reset; returns the event that happens there without end.
+    fn begin_anew(
+        &mut self,
+        lane: usize,
+        restart: &Restart,
+        open: &mut OpenChunks<'_>,
+    ) -> Result<Option<usize>, RunError> {
+        let (stuck, more) = self.detector.begin_anew(&mut self.run, lane, restart)?;
+        more.into_iter().for_each(|crossing| self.write(lane, crossing, open));
+        Ok(stuck)
+    }
+
     /// What ticks where a lane is; returns how that ends it, if it does.
     fn tick(&mut self, lane: usize, open: &mut OpenChunks<'_>) -> Option<(Fate, Option<String>)> {
         let failed = |error: RunError| (Fate::Failed, Some(error.to_string()));
@@ -331,7 +343,7 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
             Ok(Some((restart, crossings))) => {
                 crossings.into_iter().for_each(|crossing| self.write(lane, crossing, open));
                 let terminal = restart.hits.iter().find(|hit| hit.terminal).map(|hit| hit.event);
-                let begun = self.run.restart(lane, &self.ensemble.integrator.events, &restart);
+                let begun = self.begin_anew(lane, &restart, open);
                 begun.map(|stuck| terminal.or(stuck).map(|event| (Fate::Event(event), None)))
             }
             Err(error) => Err(error),
@@ -345,7 +357,7 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
         for (lane, ended) in ended.iter_mut().enumerate().take(self.width) {
             let Some(restart) = self.restarts[lane].take() else { continue };
             let terminal = restart.hits.iter().find(|hit| hit.terminal).map(|hit| hit.event);
-            let begun = self.run.restart(lane, &self.ensemble.integrator.events, &restart);
+            let begun = self.begin_anew(lane, &restart, open);
             *ended = match begun {
                 Err(error) => Some(self.end_here(lane, Fate::Failed, Some(error.to_string()))),
                 Ok(stuck) => terminal.or(stuck).map(|event| self.end_here(lane, Fate::Event(event), None)),
@@ -453,7 +465,8 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
         let mut state = vec![0.0; self.run.block.dimension()];
         read_lane(&self.inside, lane, self.width, &mut state);
         let state = State::from_block(t, &state, self.start_dynamics.system().degrees());
-        self.write(lane, Crossing { event: hit.event, t, rising: hit.rising, state, after: None }, open);
+        let Hit { event, rising, .. } = hit;
+        self.write(lane, Crossing { event, t, rising, state, after: None, finally: false }, open);
     }
 
     fn write(&self, lane: usize, crossing: Crossing, open: &mut OpenChunks<'_>) {

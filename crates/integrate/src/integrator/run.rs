@@ -9,7 +9,7 @@ use crate::pace::Pace;
 use crate::run::End;
 use crate::run::balance::Balancing;
 use crate::run::checkpoint::Checkpoint;
-use crate::run::event::{Crossing, Event, EventDetector, Instant};
+use crate::run::event::{Crossing, Event, EventDetector, Hit, Instant};
 use crate::run::schedule::{Output, Schedule};
 use crate::run_loop::RunLoop;
 use crate::run_loop::reset::{Resets, Restart};
@@ -240,7 +240,7 @@ impl Integrator {
         let mut inside = run.block.clone();
         loop {
             if let Some(ticked) = detector.tick(run, 0)? {
-                let ended = self.begin_anew(run, None, ticked, balance, &mut observer)?;
+                let ended = Integrator::begin_anew(&detector, run, None, ticked, balance, &mut observer)?;
                 if let Some(reason) = ended {
                     return Ok(reason);
                 }
@@ -303,7 +303,9 @@ impl Integrator {
                 continue;
             };
             balance.as_mut().map_or(Ok(()), |balance| balance.add(run, tau))?;
-            if let Some(reason) = self.begin_anew(run, Some(tau), reset, balance, &mut observer)? {
+            if let Some(reason) =
+                Integrator::begin_anew(&detector, run, Some(tau), reset, balance, &mut observer)?
+            {
                 return Ok(reason);
             }
         }
@@ -311,7 +313,7 @@ impl Integrator {
 
     /// Shows what is reset at a time, at a part of the next step or between steps, and goes on from there; returns why the run ends, if it does.
     fn begin_anew(
-        &self,
+        detector: &EventDetector<'_>,
         run: &mut RunLoop<'_>,
         within: Option<f64>,
         (restart, crossings): (Restart, Vec<Crossing>),
@@ -326,7 +328,14 @@ impl Integrator {
             broken_off |= observer(sample)?.is_break();
         }
         let terminal = restart.hits.iter().find(|hit| hit.terminal);
-        let stuck = run.restart(0, &self.events, &restart)?;
+        let (stuck, more) = detector.begin_anew(run, 0, &restart)?;
+        if let Some(crossing) = more {
+            let block = Block::one(&crossing.state.block());
+            let (rising, after, dynamics) = (crossing.rising, crossing.after.as_ref(), run.motion.plain());
+            let event = Some(Hit { event: crossing.event, rising, terminal: false, finally: true });
+            let sample = Sample { step, t: crossing.t, event, within, after, block: &block, dynamics };
+            broken_off |= observer(sample)?.is_break();
+        }
         if let Some(balance) = balance {
             balance.begin_anew(run);
         }

@@ -42,6 +42,7 @@ pub struct Event {
     falling: bool,
     terminal: bool,
     reset: Option<Reset>,
+    finally: Option<Reset>,
     ticks: bool,
 }
 
@@ -49,7 +50,7 @@ impl Event {
     /// Crossings of an observable in both directions; the run goes on.
     #[must_use]
     pub fn new(what: Observable) -> Event {
-        Event { what, rising: true, falling: true, terminal: false, reset: None, ticks: false }
+        Event { what, rising: true, falling: true, terminal: false, reset: None, finally: None, ticks: false }
     }
 
     /// What happens at the start of a run and then again and again after a time: the value that an observable of parameters has at the start. It sets numbers of the
@@ -112,6 +113,13 @@ impl Event {
         Event { reset: Some(reset), ..self }
     }
 
+    /// Sets numbers of the state where the resets of this event would make it happen again and again in ever shorter times, or leave the motion where it is: the run then goes on from there,
+    /// as a ball does that bounced and now lies still. If it happens without end all the same, the run ends.
+    #[must_use]
+    pub fn finally(self, reset: Reset) -> Event {
+        Event { finally: Some(reset), ..self }
+    }
+
     /// What it sets.
     #[must_use]
     pub fn reset(&self) -> Option<&Reset> {
@@ -146,6 +154,8 @@ pub struct Crossing {
     pub state: State,
     /// The state after it, if it set numbers anew.
     pub after: Option<State>,
+    /// Whether it set them [finally](Event::finally), where it would have happened without end.
+    pub finally: bool,
 }
 
 /// An event as an observer sees it.
@@ -157,6 +167,8 @@ pub struct Hit {
     pub rising: bool,
     /// Whether the run ends here.
     pub terminal: bool,
+    /// Whether it sets numbers [finally](Event::finally).
+    pub finally: bool,
 }
 
 /// When a run is looked at within a step: at this fraction of it, for a sample or an event.
@@ -263,7 +275,7 @@ impl<'a> EventDetector<'a> {
             sign_changes(&mut value, sign, |root| {
                 zeros.push((i, root));
                 if event.admits(root.rising) && !root.jumps_back {
-                    let hit = Hit { event: i, rising: root.rising, terminal: event.terminal };
+                    let hit = Hit { event: i, rising: root.rising, terminal: event.terminal, finally: false };
                     hits.push((root.at, hit));
                 }
                 Ok(())
@@ -352,10 +364,37 @@ impl<'a> EventDetector<'a> {
         lane: usize,
     ) -> Result<Option<(Restart, Vec<Crossing>)>, RunError> {
         let Some((t, due)) = run.pass_ticks(lane) else { return Ok(None) };
-        let hits = due.into_iter().map(|event| Hit { event, rising: true, terminal: false }).collect();
+        let hits = due
+            .into_iter()
+            .map(|event| Hit { event, rising: true, terminal: false, finally: false })
+            .collect();
         let signs = run.resets.signs.iter().map(|signs| signs[lane]).collect();
         let before = run.block.lane(lane);
         self.happen(run, (lane, t), (before, signs), hits, true).map(Some)
+    }
+
+    /// Lets a lane go on behind a reset. If the event that happens there would do so without end, it sets what it sets finally, of which this tells; returns that event if the motion comes no
+    /// further all the same.
+    pub(crate) fn begin_anew(
+        &self,
+        run: &mut RunLoop<'_>,
+        lane: usize,
+        restart: &Restart,
+    ) -> Result<(Option<usize>, Option<Crossing>), RunError> {
+        let stuck = run.restart(lane, self.events, restart)?;
+        let Some(event) = stuck.filter(|&event| !run.is_final(event, lane)) else { return Ok((stuck, None)) };
+        let Some(reset) = &self.events[event].finally else { return Ok((stuck, None)) };
+        let (t, width, degrees) = (run.times()[lane], run.block.width(), run.motion.system().degrees());
+        let before = run.block.lane(lane);
+        let after = reset.apply(&mut run.motion, (width, lane), t, &before)?;
+        let rising = restart.hits.iter().any(|hit| hit.event == event && hit.rising);
+        let hit = Hit { event, rising, terminal: false, finally: true };
+        let [state, then] = [&before, &after].map(|y| State::from_block(t, y, degrees));
+        let crossing = Crossing { event, t, rising, state, after: Some(then), finally: true };
+        let signs = run.resets.signs.iter().map(|signs| signs[lane]).collect();
+        let own = vec![after.clone()];
+        let at_rest = Restart { t, before, after, hits: vec![hit], own, signs, ticks: true };
+        Ok((run.restart(lane, self.events, &at_rest)?, Some(crossing)))
     }
 
     /// What happens at one time, each event on the result of the one before, with all that these bring about.
@@ -381,6 +420,7 @@ impl<'a> EventDetector<'a> {
                     rising: hit.rising,
                     state: State::from_block(t, &state, degrees),
                     after: after.as_ref().map(|after| State::from_block(t, after, degrees)),
+                    finally: false,
                 });
                 state = after.unwrap_or(state);
                 own.push(state.clone());
@@ -409,7 +449,7 @@ impl<'a> EventDetector<'a> {
             let crosses = before > 0.0 && after <= 0.0 || before < 0.0 && after >= 0.0;
             let rising = before < 0.0;
             if crosses && event.admits(rising) && !run.moves(event.what, (lane, t), [from, to])? {
-                hits.push(Hit { event: i, rising, terminal: event.terminal });
+                hits.push(Hit { event: i, rising, terminal: event.terminal, finally: false });
             }
         }
         Ok(())

@@ -45,6 +45,8 @@ pub(crate) struct Resets {
     /// When each event last reset a lane (NaN: never), how long that was after the time before, how often that had become shorter, and how often it has
     /// happened again at one time.
     tracks: Vec<[[f64; LANES]; 4]>,
+    /// When each event last set what it sets finally (NaN: never).
+    finals: Vec<[f64; LANES]>,
     /// Whether a lane is between two times of a grid.
     within: [bool; LANES],
 }
@@ -60,7 +62,7 @@ pub(crate) struct Restart {
     pub(crate) own: Vec<Vec<f64>>,
     /// The signs of all observables just before.
     pub(crate) signs: Vec<f64>,
-    /// Whether it is made by a tick, at the end of a step that was taken.
+    /// Whether it is made where the lane is: by a tick, at the end of a step that was taken, or finally.
     pub(crate) ticks: bool,
 }
 
@@ -70,6 +72,7 @@ impl Resets {
             on: events.iter().any(|event| event.reset().is_some()),
             signs: vec![[0.0; LANES]; events.len()],
             tracks: vec![[[f64::NAN; LANES], [f64::NAN; LANES], [0.0; LANES], [0.0; LANES]]; events.len()],
+            finals: vec![[f64::NAN; LANES]; events.len()],
             within: [false; LANES],
         }
     }
@@ -96,6 +99,7 @@ impl Resets {
         for [last, interval, shrinking, at_once] in &mut self.tracks {
             (last[lane], interval[lane], shrinking[lane], at_once[lane]) = (f64::NAN, f64::NAN, 0.0, 0.0);
         }
+        self.finals.iter_mut().for_each(|finals| finals[lane] = f64::NAN);
     }
 
     /// Shows all that the rest of a run depends on.
@@ -104,6 +108,7 @@ impl Resets {
             visit(Kept::Flags(&mut self.within));
             self.signs.iter_mut().for_each(|signs| visit(Kept::Numbers(signs)));
             self.tracks.iter_mut().flatten().for_each(|lanes| visit(Kept::Numbers(lanes)));
+            self.finals.iter_mut().for_each(|lanes| visit(Kept::Numbers(lanes)));
         }
     }
 }
@@ -134,6 +139,15 @@ impl RunLoop<'_> {
                 continue;
             };
             let way = if hit.rising { 1.0 } else { -1.0 };
+            if hit.finally {
+                // It stays where it is, and happens again when it has come from the other side.
+                let tracks = &mut self.resets.tracks[i];
+                (tracks[0][lane], tracks[1][lane], tracks[2][lane], tracks[3][lane]) =
+                    (f64::NAN, f64::NAN, 0.0, 0.0);
+                self.resets.finals[i][lane] = *t;
+                self.resets.signs[i][lane] = way;
+                continue;
+            }
             let since = (*t - self.resets.tracks[i][0][lane]).abs();
             let farthest = FARTHEST * if since.is_nan() { self.h[lane].abs() } else { since };
             let (slope, _) = self.slopes(what, lane, *t, before, farthest)?;
@@ -176,6 +190,12 @@ impl RunLoop<'_> {
             self.next[lane] = self.next[lane].abs().min(most).copysign(self.next[lane]);
         }
         Ok(stuck)
+    }
+
+    /// Whether an event has just set what it sets finally in a lane.
+    pub(crate) fn is_final(&self, event: usize, lane: usize) -> bool {
+        let t = self.t[lane];
+        (t - self.resets.finals[event][lane]).abs() <= NOTHING * (t - self.start).abs()
     }
 
     /// The sign of an observable just after a lane's time, where it vanishes at it.

@@ -88,8 +88,16 @@ impl RunLoop<'_> {
     /// Finds the periods of lanes that begin, and the first ticks that are not behind them.
     pub(super) fn begin_ticks(&mut self, lanes: &[bool]) -> Result<(), RunError> {
         let width = self.block.width();
-        let RunLoop { ticks: Ticks { clocks, origin, goes_on, landing, planned }, motion, block, t, start, end, limits, .. } =
-            self;
+        let RunLoop {
+            ticks: Ticks { clocks, origin, goes_on, landing, planned },
+            motion,
+            block,
+            t,
+            start,
+            end,
+            limits,
+            ..
+        } = self;
         let (span, before) = (*end - *origin, *start - *origin);
         for clock in clocks {
             let mut periods = [0.0; LANES];

@@ -12,9 +12,9 @@ use leastaction_mechanics::{Term, integral};
 type Outcome = Result<(), Diagnostic>;
 
 /// What may follow a comma.
-const CLAUSES: [&str; 4] = ["rising", "falling", "stop", "set"];
+const CLAUSES: [&str; 5] = ["rising", "falling", "stop", "set", "finally"];
 
-/// `event [NAME:] EXPRESSION = EXPRESSION [, rising | falling] [, stop] [, set NAME = EXPRESSION, …]`
+/// `event [NAME:] EXPRESSION = EXPRESSION [, rising | falling] [, stop] [, set NAME = EXPRESSION, …] [, finally set NAME = EXPRESSION, …]`
 pub(super) fn event<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     let start = parser.peek().span;
     let name = reader.term_name(parser, Mention::Event, ":")?;
@@ -28,8 +28,9 @@ pub(super) fn event<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
         direction: Direction::Both,
         stop: false,
         sets: Vec::new(),
+        finally: Vec::new(),
     };
-    let mut places = Vec::new();
+    let (mut places, mut final_places, mut is_final) = (Vec::new(), Vec::new(), false);
     while parser.accept(",") {
         let word = clause(parser);
         if word.is_some() {
@@ -39,11 +40,27 @@ pub(super) fn event<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
             Some("rising") => event.direction = Direction::Rising,
             Some("falling") => event.direction = Direction::Falling,
             Some("stop") => event.stop = true,
-            Some(_) => set(reader, parser, &mut event, &mut places)?,
+            Some("finally") => {
+                let place = parser.previous();
+                if event.sets.is_empty() {
+                    let wrong = Diagnostic::at(place, "there is nothing that this could come after");
+                    return Err(wrong.help("what is set finally ends what `set` would repeat without end: write `set …, finally set …`"));
+                }
+                reader.word(
+                    parser,
+                    "set",
+                    "`set` and what is set where the event would happen without end",
+                )?;
+                is_final = true;
+                set(reader, parser, false, (&mut event.finally, &mut final_places))?;
+            }
             None if event.sets.is_empty() => {
                 return Err(parser.unexpected("`rising`, `falling`, `stop` or `set`").into());
             }
-            None => set(reader, parser, &mut event, &mut places)?,
+            Some(_) | None if is_final => {
+                set(reader, parser, false, (&mut event.finally, &mut final_places))?
+            }
+            Some(_) | None => set(reader, parser, false, (&mut event.sets, &mut places))?,
         }
     }
     reader.setup.source_map.mark(Mention::Event, &event.name, start.to(parser.previous()));
@@ -59,21 +76,27 @@ pub(super) fn every<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
     match reader.evaluate(value) {
         Ok(period) if period > 0.0 && period.is_finite() => {}
         Ok(period) => {
-            return Err(Diagnostic::at(place, format!("this is {period}: the time between ticks must be above 0")));
+            return Err(Diagnostic::at(
+                place,
+                format!("this is {period}: the time between ticks must be above 0"),
+            ));
         }
         Err(unbound) => {
-            let wrong = Diagnostic::at(place, format!("the time between ticks depends on `{}`", unbound.symbol));
-            return Err(wrong.help("use numbers and parameters only; what happens where something comes true is an `event`"));
+            let wrong =
+                Diagnostic::at(place, format!("the time between ticks depends on `{}`", unbound.symbol));
+            return Err(wrong.help(
+                "use numbers and parameters only; what happens where something comes true is an `event`",
+            ));
         }
     }
     // As that of an event, the list of what is set may follow a comma.
     let _ = parser.accept(",");
     reader.word(parser, "set", "`set` and what is set at each tick")?;
     let (direction, sets) = (Direction::Both, Vec::new());
-    let mut event = Event { name, value, ticks: true, direction, stop: false, sets };
+    let mut event = Event { name, value, ticks: true, direction, stop: false, sets, finally: Vec::new() };
     let mut places = Vec::new();
     loop {
-        set(reader, parser, &mut event, &mut places)?;
+        set(reader, parser, true, (&mut event.sets, &mut places))?;
         if !parser.accept(",") {
             break;
         }
@@ -99,8 +122,8 @@ fn clause(parser: &Parser<'_, '_>) -> Option<&'static str> {
 fn set<'g, 's>(
     reader: &mut Reader<'g, 's>,
     parser: &mut Parser<'g, 's>,
-    event: &mut Event<'g>,
-    places: &mut Vec<Span>,
+    ticks: bool,
+    (sets, places): (&mut Vec<Term<'g>>, &mut Vec<Span>),
 ) -> Outcome {
     let (base, mut span) = parser.name()?;
     let mut name = base.into_owned();
@@ -109,9 +132,9 @@ fn set<'g, 's>(
         span = span.to(parser.previous());
     }
     if !reader.can_start(&name) {
-        settable(reader, &name, span)?.ok_or_else(|| no_set(reader, &name, span, event.ticks))?;
+        settable(reader, &name, span)?.ok_or_else(|| no_set(reader, &name, span, ticks))?;
     }
-    if let Some(first) = event.sets.iter().position(|term| term.name == name) {
+    if let Some(first) = sets.iter().position(|term| term.name == name) {
         return Err(Diagnostic::at(span, format!("`{name}` is set twice"))
             .related(places[first], "set here first")
             .help("remove one of them: all are set at once, from the state before"));
@@ -121,7 +144,7 @@ fn set<'g, 's>(
         reader.states.iter().any(|state| state == name) || reader.set.iter().any(|(set, _)| set == name)
     };
     let is_momentum = |name: &str| !(is_velocity(name) || reader.is_place(name) || is_state(name));
-    let mixed = event.sets.iter().position(|other| {
+    let mixed = sets.iter().position(|other| {
         is_velocity(&name) && is_momentum(&other.name) || is_momentum(&name) && is_velocity(&other.name)
     });
     if let Some(other) = mixed {
@@ -134,7 +157,7 @@ fn set<'g, 's>(
     }
     reader.sign(parser, "=", "`=` and what it is set to")?;
     let (value, _) = reader.scalar(parser)?;
-    event.sets.push(Term { name, value });
+    sets.push(Term { name, value });
     places.push(span);
     Ok(())
 }
@@ -153,20 +176,32 @@ fn settable(reader: &mut Reader<'_, '_>, name: &str, span: Span) -> Result<Optio
         _ => match reader.setup.model.stated(symbol) {
             Some(value) if !symbols(value).contains(&"t".to_owned()) => value,
             Some(_) => {
-                let wrong = Diagnostic::at(span, format!("`{name}` follows the time: an event cannot set it"));
+                let wrong =
+                    Diagnostic::at(span, format!("`{name}` follows the time: an event cannot set it"));
                 return Err(wrong.related(place, "declared here").help(format!(
                     "switch it by a parameter that the event sets: `param on = 1`, `select(on > 0.5, {name}, 0)` where it acts, and `set on = 0`"
                 )));
             }
             None => {
-                let wrong = Diagnostic::at(span, format!("`{name}` has no value at the start: an event cannot set it"));
-                return Err(wrong.related(place, "declared here").help(format!("give it one: `input {name} = 0`")));
+                let wrong = Diagnostic::at(
+                    span,
+                    format!("`{name}` has no value at the start: an event cannot set it"),
+                );
+                return Err(wrong
+                    .related(place, "declared here")
+                    .help(format!("give it one: `input {name} = 0`")));
             }
         },
     };
     let whole = integral(name);
     if let Some((first, place)) = reader.names.get(&whole) {
-        let wrong = Diagnostic::at(span, format!("`{name}` cannot be set: its integral over time is called `{whole}`, which is {} already", first.what()));
+        let wrong = Diagnostic::at(
+            span,
+            format!(
+                "`{name}` cannot be set: its integral over time is called `{whole}`, which is {} already",
+                first.what()
+            ),
+        );
         return Err(wrong.related(*place, "declared here").help("rename one of them"));
     }
     reader.setup.model.settable(symbol);
@@ -186,10 +221,13 @@ pub(crate) fn used_up(reader: &Reader<'_, '_>) -> Vec<Diagnostic> {
         let ticks = ticks.filter_map(|event| reader.setup.source_map.find(Mention::Event, &event.name));
         let numbers = fixed.iter().filter(|fixed| fixed.parameter == *name).map(|fixed| fixed.span);
         if let Some(place) = numbers.chain(ticks).next() {
-            let refused = Diagnostic::at(*span, format!("`{name}` cannot be set: it decides what stays along a run"));
-            wrong.push(refused.related(place, "its value at the start is used here").help(
-                "write a number there, or another parameter that no event sets",
-            ));
+            let refused =
+                Diagnostic::at(*span, format!("`{name}` cannot be set: it decides what stays along a run"));
+            wrong.push(
+                refused
+                    .related(place, "its value at the start is used here")
+                    .help("write a number there, or another parameter that no event sets"),
+            );
         }
     }
     wrong
