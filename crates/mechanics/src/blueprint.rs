@@ -252,7 +252,8 @@ impl<'g> Equations<'g> {
             cyclic: self.all_cyclic(),
             conserved: self.all_conserved(),
         };
-        let inverse = Inverse { pattern: self.all_masses(inverse.pattern), ..inverse };
+        let set = self.set.iter().map(|&(_, place)| self.place(place)).collect();
+        let inverse = Inverse { pattern: self.all_masses(inverse.pattern), set, ..inverse };
         let place = |p: &crate::Particle<'g>| Place { name: p.name.clone(), dimensions: p.position.len() };
         let owner = |p: &crate::Particle<'g>| vec![p.name.clone(); p.inertias.len()];
         let blueprint = Blueprint {
@@ -504,7 +505,7 @@ impl<'g> Equations<'g> {
             let momenta = tangent.factor(&order).map(|factor| factor.solve(&moving));
             plans.extend(momenta.map(|momenta| (Quantity::Momenta, Space::Configuration, momenta)));
         }
-        (plans, Inverse { pattern, linear: false, definite: false })
+        (plans, Inverse { pattern, linear: false, definite: false, set: Vec::new() })
     }
 
     /// The shares of the energy, then T, V, L, H, the power that is lost, that of all generalized forces, and what time does to the energy.
@@ -547,6 +548,7 @@ impl Lagrangian<'_> {
             pattern: self.mass.entries().map(|(i, j, _)| (i, j)).collect(),
             linear: self.quadratic,
             definite: self.inversion != Inversion::Indefinite,
+            set: Vec::new(),
         }
     }
 }

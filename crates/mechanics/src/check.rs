@@ -3,7 +3,7 @@
 use crate::energy::{Energy, EnergyError, Potential};
 use crate::equations::{depend, rate, symbols_of};
 use crate::error::{DimensionsExpected, ModelError, Site, TermKind};
-use crate::model::Model;
+use crate::model::{Model, Term};
 use crate::names;
 use leastaction_expr::{Expr, Id, Kind as TokenKind, Names, Node, Span, nearest, tokens};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -257,6 +257,11 @@ pub(crate) fn set(model: &Model<'_>) -> Result<(), ModelError> {
             if depends(&all) {
                 return refused(&nodes.name);
             }
+        }
+        let velocities: Vec<_> = model.coordinates.iter().map(|&q| rate(q)).collect();
+        let of_places = |term: &&Term<'_>| depends(&[term.value]) && !depend(&[term.value], &velocities);
+        if let Some(constraint) = model.constraints.iter().find(of_places) {
+            return refused(&constraint.name);
         }
         let known = |q: Expr<'_>| model.known.iter().find(|(name, _)| *name == q).map(|(_, value)| *value);
         let holds = |(q, _): &&(Expr<'_>, String)| known(*q).is_some_and(|value| depends(&[value]));

@@ -41,7 +41,7 @@ run until 30, tol 1e-12";
 /// A mass on a spring drops its load: with its velocity, or keeping the momentum.
 #[test]
 fn what_drops_its_load_keeps_what_is_said() {
-    for (also, speed) in [("", 1.0), (", p_x = p_x", 3.0)] {
+    for (also, speed) in [("", 1.0), (", p_x = m*x'", 3.0)] {
         for method in ["dop853", "taylor", "gauss8", "radau5"] {
             let text = format!(
                 "param m = 3, k = 12
@@ -71,7 +71,7 @@ run until 2, method {method}, tol 1e-12"
                 (brought - (2.0 * speed * speed - 6.0)).abs() < 1e-9 && count == 1,
                 "{method}: {brought}"
             );
-            assert!(energy.conserved && energy.drift.relative() < 1e-10, "{method}");
+            assert!(energy.conserved && energy.drift.relative() < 1e-8, "{method}");
         }
     }
 }
@@ -153,7 +153,10 @@ event there: x = 20, stop
 start y = 1, x' = 1
 run until 30, method {method}, {pace}"
         );
-        let run = run(&text, &Overrides::default());
+        let overrides = Overrides { max_steps: Some(50_000), ..Overrides::default() };
+        let source = Source::text("model", &text);
+        let run = source.simulation(&Graph::new(), &overrides).unwrap().run();
+        let run = run.unwrap_or_else(|failed| panic!("{e} {method}: {failed}"));
         assert_eq!(run.stopped_by(), Some("there"), "{e} {method}");
         let expected = (2.0 / 9.81_f64).sqrt() * (1.0 + e) / (1.0 - e);
         let [rests] = run.trajectory.rests(0).collect::<Vec<_>>()[..] else {
@@ -190,4 +193,30 @@ run until 9, tol 1e-12";
         run(&text.replace("finally set y = 0, y' = 0, lies = 1", "finally set e = e"), &Overrides::default());
     let (event, t) = stuck.accumulated().unwrap();
     assert!(event == "bounce" && (t - 0.6).abs() < 1e-6, "{event} {t}");
+}
+
+/// A mass that is set to nothing ends the run with a message.
+#[test]
+fn no_mass_is_set_to_nothing() {
+    let text = "param m = 3
+coord x
+particle block mass m at [x]
+potential 6*x^2
+event drop: x = 0, rising, set m = m - 3
+start x = -1
+run until 2, tol 1e-10";
+    let source = Source::text("model", text);
+    let failed = source.simulation(&Graph::new(), &Overrides::default()).unwrap().run().unwrap_err();
+    assert!(failed.to_string().contains("`drop`") && failed.to_string().contains("block"), "{failed}");
+}
+
+/// A state with the rate of an angle goes on past a turn, where the angle itself jumps.
+#[test]
+fn a_state_counts_turns() {
+    let text =
+        include_str!("../../../book/models/engine.motion").to_owned() + "\nstate turned' = crank.angle'\n";
+    let run = run(&text, &Overrides::default());
+    let record = run.record().unwrap();
+    let (_, _, turned) = record.columns().find(|(_, name, _)| name == "turned").unwrap();
+    assert!((turned.last().unwrap() - 20.0).abs() < 1e-8, "{:?}", turned.last());
 }

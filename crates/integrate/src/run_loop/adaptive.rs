@@ -19,6 +19,9 @@ const ACROSS: f64 = 1e-6;
 /// have about as many looks in a step as their order is.
 pub(super) const LOOKS: f64 = 100.0;
 
+/// Behind bounces that have added up to an end, a step that is foreseen may be so many times as long as the one before.
+const LONGER: f64 = 8.0;
+
 /// A run of so many steps is long, a power of two;
 const LONG_RUN: u64 = 1 << 15;
 /// it becomes faster if the last half of its steps leads so many times as far, each, as those before;
@@ -245,6 +248,11 @@ impl RunLoop<'_> {
 
     /// A step that was foreseen is taken, or leads nowhere.
     fn judge_foreseen(&mut self, lane: usize, ratio: f64) {
+        if self.resets.any_final(lane) && self.taken[lane] {
+            // Bounces that added up to an end have left short steps behind.
+            let longer = self.next[lane].max(LONGER * self.h[lane]);
+            self.next[lane] = longer.min(self.end - self.start);
+        }
         if ratio.is_nan()
             && self.h[lane] != 0.0
             && let Some(error) = self.broken(lane)

@@ -102,6 +102,11 @@ impl Resets {
         self.finals.iter_mut().for_each(|finals| finals[lane] = f64::NAN);
     }
 
+    /// Whether some event has set what it sets finally in a lane.
+    pub(super) fn any_final(&self, lane: usize) -> bool {
+        self.finals.iter().any(|finals| !finals[lane].is_nan())
+    }
+
     /// Shows all that the rest of a run depends on.
     pub(super) fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
         if self.on {

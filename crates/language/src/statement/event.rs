@@ -71,7 +71,10 @@ pub(super) fn event<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
 /// `every [NAME:] TIME set NAME = EXPRESSION, …`
 pub(super) fn every<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     let start = parser.peek().span;
-    let name = reader.term_name(parser, Mention::Event, ":")?;
+    let name = match parser.peek_next().kind {
+        Kind::Sign(":") => reader.term_name(parser, Mention::Event, ":")?,
+        _ => reader.next_name("every"),
+    };
     let (value, place) = reader.scalar(parser)?;
     match reader.evaluate(value) {
         Ok(period) if period > 0.0 && period.is_finite() => {}

@@ -355,7 +355,7 @@ impl ModelError {
             E::SetBeyondFormulas { name, by } => Advice::cause(format!(
                 "`{name}` is set by an event, and `{by}` depends on it, which computes with the value of the start"
             ))
-            .remedy("events can set what formulas of energies, forces and constraints depend on; what fields and nodes of meshes are made of, and what coordinates are held by, stays"),
+            .remedy("events can set what formulas of energies and forces depend on, and constraints on velocities; what fields and nodes of meshes are made of, and what constraints on places demand, stays"),
             E::NoCoordinates => Advice::cause("the model has no coordinates").remedy("declare at least one"),
             E::NoEnergy => Advice::cause("the model has no energy")
                 .remedy("add particles, a kinetic energy, a Lagrangian or a Hamiltonian"),

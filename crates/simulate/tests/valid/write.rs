@@ -382,6 +382,7 @@ impl Writer {
         }
         if self.lines.len() % 6 == 2 {
             let ticks = ["0.04", "beat: 0.02*A"][self.lines.len() / 6 % 2];
+            self.natural = false;
             self.line("state hold, ticks");
             self.line("param swap = 1".to_owned());
             self.line("input level = 0.3".to_owned());
