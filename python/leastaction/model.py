@@ -59,7 +59,7 @@ def _label(name: Any, what: str) -> str:
 
 
 def _state_name(name: Any) -> str:
-    """The name of a coordinate, a velocity or a momentum."""
+    """The name of a coordinate, a velocity or a momentum, or of something else that is set."""
     word = str(name) if isinstance(name, Expr) else text(name, "a coordinate, a velocity or a momentum")
     if not NAME.match(word.rstrip("'")):
         raise UsageError(f"`{word}` is no coordinate, velocity or momentum")
@@ -232,10 +232,11 @@ class Model(Soft):
         self._say(f"input {word} = table {path} column {_name(word if column is None else column, 'a column')} {between}{more}")
         return _native.expression(word)
 
-    def state(self, name: str, rate: Any) -> Expr:
-        """A number that changes at a given rate, such as the charge of a filter or the error that a controller adds up: z' = rate."""
+    def state(self, name: str, rate: Any = None) -> Expr:
+        """A number that changes at a given rate, such as the charge of a filter or the error that a controller adds up: z' = rate; without one, only events
+        change it."""
         word = _name(name, "the name of a state")
-        self._say(f"state {word}' = {self._scalar(rate, word)}")
+        self._say(f"state {word}" if rate is None else f"state {word}' = {self._scalar(rate, word)}")
         return _native.expression(word)
 
     def network(self, name: str, of: Any, *, file: Any = None, hidden: Any = None, units: str | None = None) -> Expr:
@@ -405,19 +406,36 @@ class Model(Soft):
         direction: str | None = None,
         stop: bool = False,
         set: Any = None,
+        finally_set: Any = None,
     ) -> None:
         """Something to look for: where two expressions become equal, `rising` or `falling`, perhaps to stop there, and what is set anew there, all at
-        once: `model.event("bounce", y, direction="falling", set={y.dot: -0.9*y.dot})`."""
+        once: `model.event("bounce", y, direction="falling", set={y.dot: -0.9*y.dot})`. What is set where that would go on without end is
+        `finally_set={y.dot: 0, lies: 1}`."""
         if direction not in (None, "rising", "falling"):
             raise UsageError(f"direction = {direction!r}: choose 'rising', 'falling' or None")
         more = "" if direction is None else f", {direction}"
         more += ", stop" if stop else ""
-        if set is not None and not hasattr(set, "items"):
-            raise TypeError(f"set should be a dictionary, such as {{y.dot: -y.dot}}, not {kind(set)}")
-        resets = [f"{_state_name(what)} = {self._scalar(value, str(what))}" for what, value in ({} if set is None else set).items()]
-        more += f", set {', '.join(resets)}" if resets else ""
+        resets, finals = self._sets(set), self._sets(finally_set)
+        if finals and not resets:
+            raise UsageError("finally_set ends what set would repeat without end: give both")
+        more += f", set {resets}" if resets else ""
+        more += f", finally set {finals}" if finals else ""
         one, other = self._scalar(left, "an event"), self._scalar(right, "an event")
         self._say(f"event {_label(name, 'the name of an event')}: {one} = {other}{more}")
+
+    def _sets(self, given: Any) -> str:
+        if given is not None and not hasattr(given, "items"):
+            raise TypeError(f"set should be a dictionary, such as {{y.dot: -y.dot}}, not {kind(given)}")
+        return ", ".join(f"{_state_name(what)} = {self._scalar(value, str(what))}" for what, value in (given or {}).items())
+
+    def every(self, time: Any, set: Any, *, name: str | None = None) -> None:
+        """What is set at the start and then again and again after a time, as by a sampled controller: `model.every(0.01, {u: -k*x - d*x.dot})`. It holds in
+        between: declare u as a state without a rate."""
+        label = "" if name is None else f"{_label(name, 'the name of an event')}: "
+        sets = self._sets(set)
+        if not sets:
+            raise UsageError("there is nothing to set: write model.every(0.01, {u: -k*x})")
+        self._say(f"every {label}{self._scalar(time, 'a time')} set {sets}")
 
     def tolerance(self, values: Any = None, **more: Any) -> None:
         """How far coordinates and momenta may be off: `model.tolerance(x=1e-6)`."""

@@ -33,6 +33,8 @@ class Crossings:
     """The momenta there."""
     t_error: Array | None
     """The errors of the times, if accuracy was requested."""
+    at_rest: Array
+    """From when on it is at rest, where it would have happened without end and finally set something."""
 
     def __len__(self) -> int:
         return len(self.t)
@@ -129,7 +131,7 @@ class Trajectory:
     def events(self) -> dict[str, Crossings]:
         """Where each event happened, by name."""
         return {
-            name: Crossings(event["t"], np.array(event["rising"], dtype=bool), event["q"], event["p"], event["t_error"])
+            name: Crossings(event["t"], np.array(event["rising"], dtype=bool), event["q"], event["p"], event["t_error"], event["at_rest"])
             for name, event in self._native.events().items()
         }
 

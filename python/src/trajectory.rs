@@ -200,6 +200,7 @@ impl Trajectory {
                 let off = |(nth, _)| error.crossings.get(nth).copied().unwrap_or(f64::INFINITY);
                 arrays::list(py, own().map(off).collect())
             });
+            event.set_item("at_rest", arrays::list(py, run.trajectory.rests(i).collect()))?;
             event.set_item("t_error", errors)?;
             all.set_item(name, event)?;
         }

@@ -198,6 +198,33 @@ class Others(unittest.TestCase):
         again = la.parse("coord y\nparticle ball mass 1 at [0, y]\ngravity [0, -9.81]\nstart y = 1").adding("event bounce: y = 0, falling, set y' = -0.5*y'")
         np.testing.assert_allclose(again.run(until=1.2, tol=1e-12).events["bounce"].t[:2], [first, 2 * first], rtol=1e-9)
 
+    def test_a_controller_acts_at_ticks(self):
+        model = la.Model("cart")
+        x = model.coords("x")
+        model.particle("cart", 1, [x])
+        u = model.state("u")
+        model.force(x, u)
+        model.every(0.25, {u: -16 * x - 6 * x.dot}, name="control")
+        model.start(x=1)
+        run = model.system().run(until=2, tol=1e-10)
+        np.testing.assert_allclose(run.events["control"].t, np.arange(9) / 4)
+        np.testing.assert_allclose(run.events["control"].q[2:, 0], 0, atol=1e-13)
+        for wrong in [lambda: model.every(0.1, {}), lambda: model.event("a", x, finally_set={u: 1})]:
+            self.assertRaises(la.UsageError, wrong)
+        self.assertRaises(TypeError, lambda: model.every(0.1, 3))
+
+    def test_a_ball_lies_still_in_the_end(self):
+        model = la.Model("ball")
+        lies, y = model.parameter("lies", 0), model.coords("y")
+        model.particle("ball", 2, [0, y])
+        model.gravity([0, -9.81])
+        model.force(y, 2 * 9.81 * lies)
+        model.event("bounce", y, direction="falling", set={y.dot: -y.dot / 2}, finally_set={y: 0, y.dot: 0, lies: 1})
+        model.start(y=1)
+        run = model.system().run(until=5, tol=1e-12)
+        np.testing.assert_allclose(run.events["bounce"].at_rest, [3 * np.sqrt(2 / 9.81)], rtol=1e-9)
+        self.assertEqual((run["y"][-1], run["lies"][-1], run["lies"][0]), (0, 1, 0))
+
     def test_a_state_follows_its_rate(self):
         model = la.Model("filter")
         x = model.coords("x")

@@ -212,6 +212,7 @@ fn events(run: &Run) -> Vec<String> {
             ("count", crossings().count().to_string()),
             ("times", list(crossings().map(|(_, crossing)| number(crossing.t)))),
             ("rising", list(crossings().map(|(_, crossing)| crossing.rising.to_string()))),
+            ("at_rest", list(run.trajectory.rests(i).map(number))),
             (
                 "errors",
                 list(crossings().map(|(nth, _)| error(nth).map_or("null".to_owned(), |e| number(*e)))),

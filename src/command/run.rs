@@ -78,7 +78,7 @@ fn accumulated(run: &Motion, event: &str, t: f64) -> String {
         ),
     };
     format!(
-        "at t = {reached}, before {}: event `{event}` comes to rest, as {how}, and nothing says what comes after. Let another model begin there",
+        "at t = {reached}, before {}: event `{event}` comes to rest, as {how}, and nothing says what comes after: `finally set …` in the event does",
         number(&run.simulation.until)
     )
 }

@@ -296,7 +296,8 @@ fn events(run: &Run) -> Vec<String> {
         let error = |nth: usize| run.error.as_ref().and_then(|error| error.crossings.get(nth)).copied();
         let own =
             all.filter(|(_, crossing)| crossing.event == i).map(|(nth, crossing)| (crossing, error(nth)));
-        event(name, &own.collect::<Vec<_>>())
+        let rests = run.trajectory.rests(i).map(|t| format!(", at rest from t = {}", rounded(t, 10)));
+        event(name, &own.collect::<Vec<_>>()) + &rests.collect::<String>()
     });
     lines.collect()
 }

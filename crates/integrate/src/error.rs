@@ -369,6 +369,33 @@ pub enum RunError {
         /// The lane.
         lane: usize,
     },
+    /// The time between ticks is none.
+    #[error("`{event}` is to happen every {period}: a time between ticks must be finite and above 0")]
+    BadPeriod {
+        /// The event.
+        event: String,
+        /// The time between ticks.
+        period: f64,
+        /// The lane.
+        lane: usize,
+    },
+    /// There are more ticks than steps.
+    #[error(
+        "`{event}` is to happen every {}, which are {ticks:.1e} steps, and {limit} are allowed: let more time pass between ticks, or allow more steps",
+        number(.period)
+    )]
+    TooManyTicks {
+        /// The event.
+        event: String,
+        /// The time between ticks.
+        period: f64,
+        /// How many there are until the end.
+        ticks: f64,
+        /// How many steps are allowed.
+        limit: u64,
+        /// The lane.
+        lane: usize,
+    },
     /// Events that set something anew were to happen on the way back.
     #[error(
         "the run goes back in time, and what the event `{event}` sets tells of the state after it, not of the one before: run forward from an earlier start, or without the reset"
@@ -404,6 +431,8 @@ impl RunError {
             | RunError::ConstraintCorner { lane, .. }
             | RunError::Endless { lane, .. }
             | RunError::Reset { lane, .. }
+            | RunError::BadPeriod { lane, .. }
+            | RunError::TooManyTicks { lane, .. }
             | RunError::NotFinite { lane, .. } => Some(*lane),
             RunError::Step(error) => error.lane(),
             RunError::Eval(error) => error.lane(),

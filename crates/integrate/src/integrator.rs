@@ -49,6 +49,8 @@ pub struct Integrator {
     /// By so many roundings a step ends beyond a border that it lands on.
     pub(crate) beyond: f64,
     pub(crate) balanced: bool,
+    /// When the first ticks were, if that was in a run that this one goes on with.
+    pub(crate) ticking_since: Option<f64>,
 }
 
 /// A moment of a run, as its observer sees it.
@@ -139,6 +141,7 @@ impl Integrator {
             longest: f64::INFINITY,
             beyond: 0.0,
             balanced: false,
+            ticking_since: None,
         }
     }
 

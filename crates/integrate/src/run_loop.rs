@@ -10,6 +10,7 @@ mod jump;
 mod passage;
 pub(crate) mod reset;
 pub(crate) mod switching;
+pub(crate) mod ticks;
 
 use crate::block::{Block, all_finite};
 use crate::card::Card;
@@ -28,6 +29,7 @@ use leastaction_mechanics::EvalError;
 use passage::Passage;
 use reset::Resets;
 use switching::Switching;
+use ticks::Ticks;
 
 /// A block on its way from one time to another.
 pub(crate) struct RunLoop<'d> {
@@ -52,6 +54,7 @@ pub(crate) struct RunLoop<'d> {
     switching: Option<Switching>,
     /// What is remembered of events.
     pub(crate) resets: Resets,
+    pub(crate) ticks: Ticks,
     /// Where each lane is, and what rounding left of that.
     pub(crate) t: [f64; LANES],
     late: [f64; LANES],
@@ -226,7 +229,8 @@ impl RunLoop<'_> {
     /// Whether the proposed step of a lane ends before the next time of a grid.
     #[inline(always)]
     fn is_part(&self, lane: usize) -> bool {
-        self.switching.as_ref().is_some_and(|switching| switching.is_part(lane))
+        self.ticks.landing(lane, self.h[lane]).is_some()
+            || self.switching.as_ref().is_some_and(|switching| switching.is_part(lane))
     }
 
     /// The time at which the proposed step of a lane ends.
@@ -234,7 +238,10 @@ impl RunLoop<'_> {
     pub(crate) fn end_of(&self, lane: usize) -> f64 {
         match &self.pacing {
             Pacing::Fixed { grid, done } if !self.is_part(lane) => grid.time(done[lane] + 1),
-            Pacing::Fixed { .. } => self.t[lane] + self.h[lane],
+            Pacing::Fixed { .. } => {
+                let by_length = self.t[lane] + self.h[lane];
+                self.ticks.landing(lane, self.h[lane]).unwrap_or(by_length)
+            }
             _ => {
                 let (now, left) = ([[self.t[lane]], [self.late[lane]]], [self.left(lane)]);
                 clock::reach(&mut Lanes, now, [self.h[lane]], left, [self.end])[0][0]
@@ -386,9 +393,13 @@ impl RunLoop<'_> {
         match &mut self.pacing {
             Pacing::Fixed { grid, done } => {
                 for j in 0..W {
+                    let tick = self.ticks.landing(j, self.h[j]);
                     let part = self.switching.as_ref().is_some_and(|switching| switching.is_part(j));
-                    let (whole, to) =
-                        if part { (0, self.t[j] + self.h[j]) } else { (1, grid.time(done[j] + 1)) };
+                    let (whole, to) = match tick {
+                        Some(tick) => (0, tick),
+                        None if part => (0, self.t[j] + self.h[j]),
+                        None => (1, grid.time(done[j] + 1)),
+                    };
                     done[j] += if self.taken[j] { whole } else { 0 };
                     self.t[j] = if self.taken[j] { to } else { self.t[j] };
                 }
@@ -408,7 +419,10 @@ impl RunLoop<'_> {
         if let Some(switching) = &mut self.switching {
             (0..W).filter(|&j| self.taken[j]).for_each(|j| switching.accept(j, self.h[j]));
         }
-        (0..W).filter(|&j| self.taken[j]).for_each(|j| self.resets.accept(j));
+        for j in (0..W).filter(|&j| self.taken[j]) {
+            let part = self.ticks.landing(j, self.h[j]).is_some();
+            self.resets.accept(j, part);
+        }
         (0..W).for_each(|j| self.accepted[j] += u64::from(self.taken[j]));
         self.motion.work_mut().steps += 1;
     }
@@ -445,6 +459,7 @@ impl RunLoop<'_> {
             switching.memory(visit);
         }
         self.resets.memory(visit);
+        self.ticks.memory(visit);
         self.method.memory(visit);
     }
 

@@ -33,6 +33,7 @@ impl Integrator {
                 self.clone().at(&later)
             }
         };
+        let rest = Integrator { ticking_since: Some(start), ..rest };
         match rest.run_watched(dynamics, &here, end, watch) {
             Ok(rest) => Ok(so_far.continued(rest)),
             Err(Failed { error, trajectory }) => {

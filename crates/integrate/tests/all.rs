@@ -45,5 +45,6 @@ mod stiff;
 mod stiff_fields;
 mod taylor;
 mod thin;
+mod ticks;
 mod unseen;
 mod work;

@@ -177,7 +177,7 @@ fn gravity_up(reader: &Reader<'_, '_>) -> Found {
 /// Events whose difference of both sides has one sign wherever the motion is.
 fn never(reader: &Reader<'_, '_>) -> Found {
     let mut found = Found::new();
-    for event in &reader.setup.events {
+    for event in reader.setup.events.iter().filter(|event| !event.ticks) {
         let [low, high] = range(reader, event.value);
         let Some(span) = reader.setup.source_map.find(Mention::Event, &event.name) else { continue };
         if low < 0.0 && high > 0.0 {

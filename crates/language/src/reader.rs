@@ -44,6 +44,8 @@ pub(crate) struct Reader<'g, 's> {
     pub(crate) momenta: usize,
     /// States of first order.
     pub(crate) states: Vec<String>,
+    /// Parameters and inputs that events set, and where.
+    pub(crate) set: Vec<(String, Span)>,
     /// Points of bodies that have a name, and joints, whose names are those of the points that they hold together.
     pub(crate) points: HashMap<String, End<'g>>,
     /// The joints and springs.
@@ -116,7 +118,7 @@ pub(crate) const DECLARING: [&str; 15] = [
 ];
 
 /// Statements that look at a run, in which energies have names.
-const MEASURING: [&str; 3] = ["output", "invariant", "event"];
+const MEASURING: [&str; 4] = ["output", "invariant", "event", "every"];
 
 /// Statements in which multipliers and reactions of constraints have names, and energies have none.
 const ANSWERING: [&str; 4] = ["force", "torque", "state", "let"];
@@ -185,6 +187,7 @@ pub fn read_in<'g>(
         numbered: HashMap::default(),
         momenta: 0,
         states: Vec::new(),
+        set: Vec::new(),
         constraints: Vec::new(),
         unnamed: HashMap::default(),
         names: HashMap::default(),
@@ -236,6 +239,7 @@ pub fn read_in<'g>(
     }
     if wrong.is_empty() {
         wrong.extend(reader.weightless());
+        wrong.extend(statement::used_up(&reader));
     }
     if wrong.is_empty() {
         for text in asked {

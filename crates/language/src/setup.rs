@@ -128,14 +128,18 @@ impl Default for Plan {
 pub struct Event<'g> {
     /// The name.
     pub name: String,
-    /// What passes 0.
+    /// What passes 0; or, if it ticks, the time between ticks, which depends on parameters alone.
     pub value: Expr<'g>,
+    /// Whether it happens at the start, and then again and again after a time.
+    pub ticks: bool,
     /// Which way it passes.
     pub direction: Direction,
     /// Whether the run ends there.
     pub stop: bool,
     /// Coordinates, velocities or momenta that are set anew there, all at once, by the state before.
     pub sets: Vec<Term<'g>>,
+    /// What is set where that would make it happen again and again without end: the run goes on from there.
+    pub finally: Vec<Term<'g>>,
 }
 
 /// Which way an expression passes 0.
@@ -152,7 +156,7 @@ pub enum Direction {
 
 rebind!(Setup { model, start, outputs, invariants, events, limits; about, loose, plan, drawing, meshes, tables, networks, doubts, plain, source_map });
 rebind!(Limit { value; name, holds, range });
-rebind!(Event { value, sets; name, direction, stop });
+rebind!(Event { value, sets, finally; name, ticks, direction, stop });
 
 impl<'g> Setup<'g> {
     /// A model that starts at rest at the origin.

@@ -320,6 +320,7 @@ impl Locate for ModelError {
                 if exact.is_some() { wrong } else { wrong.maybe_related(defined, "declared here") }
             }
             ModelError::Energy { kind, name, .. } => wrong.maybe_at(map.term(*kind, name)),
+            ModelError::SetBeyondFormulas { name, .. } => wrong.maybe_at(map.find(Mention::Name, name)),
             ModelError::ForceOnUnknown { name } => wrong.maybe_at(map.find(Mention::Force, name)),
             ModelError::MixedForms { name } => {
                 let hamiltonian = map.find(Mention::Statement, "hamiltonian");

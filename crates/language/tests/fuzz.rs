@@ -63,6 +63,7 @@ const WORDS: &[&str] = &[
     "output",
     "invariant",
     "event",
+    "every",
     "event x = 1, set x' = -x'",
     "set",
     "falling, ",

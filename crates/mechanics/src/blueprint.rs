@@ -61,6 +61,8 @@ pub(crate) struct Blueprint<'g> {
     pub(crate) held: Vec<(String, String)>,
     /// Places of coordinates whose rates are states, with the names of these.
     pub(crate) states: Vec<(usize, String)>,
+    /// Parameters that events set, and the places of the coordinates whose rates have their values.
+    pub(crate) set: Vec<(usize, usize)>,
     /// Where declared coordinates stand, the held ones after the others, if there are any; empty else.
     pub(crate) declared: Vec<u32>,
     pub(crate) reactions: ReactionLayout,
@@ -161,7 +163,7 @@ impl<'g> Equations<'g> {
         plans.push((Quantity::Positions, Space::Phase, positions));
         let inertias = self.particles.iter().flat_map(|p| p.inertias.iter().copied()).collect();
         plans.push((Quantity::Masses, Space::Parameters, inertias));
-        let damping = self.damping();
+        let damping = self.damping().filter(|_| self.set.is_empty());
         let linear_damping = damping.is_some();
         let damping = damping.unwrap_or_default();
         let damped = damping.iter().map(|entry| (self.place(entry.row), self.place(entry.column)));
@@ -196,6 +198,25 @@ impl<'g> Equations<'g> {
             definitions.extend(stated);
         }
 
+        // What events set is the value of a state along the run.
+        let rated = self.set_to(&self.velocities);
+        if !rated.is_empty() {
+            let inverse = self.set_to(&self.momenta);
+            for (_, space, outputs) in &mut plans {
+                match space {
+                    Space::Phase => *outputs = substitute(outputs, &inverse),
+                    Space::Configuration => *outputs = substitute(outputs, &rated),
+                    // Those of the start.
+                    Space::Parameters => {}
+                }
+            }
+            inputs.retain(|input| rated.iter().all(|(name, _)| name != input));
+            definitions.iter_mut().for_each(|(_, value)| *value = value.substitute(&rated));
+            definitions.extend(&rated);
+            let still = |(name, _): &(Expr<'g>, _)| name.dot().map(|rate| (rate, self.graph.number(0.0)));
+            definitions.extend(rated.iter().filter_map(still));
+        }
+
         let all = plans.iter().flat_map(|(.., outputs)| outputs.iter().copied());
         let all = all.chain(self.held_values());
         let all: Vec<_> = all.chain(self.nodes.iter().flat_map(LumpedNodes::expressions)).collect();
@@ -208,8 +229,8 @@ impl<'g> Equations<'g> {
         let nonzero = |forces: &[Expr<'g>]| forces.iter().any(|f| f.as_number() != Some(0.0));
         let facts = Facts {
             form,
-            separable: self.is_separable(),
-            constant_mass: self.has_constant_mass(),
+            separable: self.is_separable() && rated.is_empty(),
+            constant_mass: self.has_constant_mass() && rated.is_empty(),
             driven: !inputs.is_empty(),
             autonomous: inputs.is_empty() && !timed && !self.others_depend_on_time(),
             smooth_in_time: !timed || is_smooth_in(self.time, &all),
@@ -224,7 +245,7 @@ impl<'g> Equations<'g> {
             forced: nonzero(&self.drives)
                 || !self.states.is_empty()
                 || self.nodes.as_ref().is_some_and(LumpedNodes::is_driven),
-            forces_depend_on_velocities: self.forces_depend_on_velocities(),
+            forces_depend_on_velocities: self.forces_depend_on_velocities() || !rated.is_empty(),
             linear_damping,
             explicit: is_explicit,
             one_kernel: is_explicit && symbolic,
@@ -234,7 +255,8 @@ impl<'g> Equations<'g> {
             cyclic: self.all_cyclic(),
             conserved: self.all_conserved(),
         };
-        let inverse = Inverse { pattern: self.all_masses(inverse.pattern), ..inverse };
+        let set = self.set.iter().map(|&(_, place)| self.place(place)).collect();
+        let inverse = Inverse { pattern: self.all_masses(inverse.pattern), set, ..inverse };
         let place = |p: &crate::Particle<'g>| Place { name: p.name.clone(), dimensions: p.position.len() };
         let owner = |p: &crate::Particle<'g>| vec![p.name.clone(); p.inertias.len()];
         let blueprint = Blueprint {
@@ -259,6 +281,7 @@ impl<'g> Equations<'g> {
             constraints: self.constraints.iter().map(|c| (c.name.clone(), c.level)).collect(),
             held: self.held.iter().map(|(q, by)| (q.to_string(), by.clone())).collect(),
             states: self.states.iter().map(|&i| (self.place(i), state_of(self.coordinates[i]))).collect(),
+            set: self.set_places(),
             declared: self.declared_places(),
             constraints_work: constrained && self.constraints_work(),
             reactions: self.reactions.layout(self.held.len(), self.nodes.as_ref()),
@@ -272,6 +295,17 @@ impl<'g> Equations<'g> {
             lumped: self.lumped(&self.parameters)?,
         };
         blueprint.compile(|parameters| Ok((self.other_energies(parameters)?, self.lumped(parameters)?)))
+    }
+
+    /// What events set, with the velocities or momenta that have the values.
+    fn set_to(&self, states: &[Expr<'g>]) -> Vec<(Expr<'g>, Expr<'g>)> {
+        self.set.iter().map(|&(symbol, place)| (symbol, states[place])).collect()
+    }
+
+    /// The parameters that events set, by their places, with those of the coordinates whose rates have the values.
+    fn set_places(&self) -> Vec<(usize, usize)> {
+        let parameter = |symbol: Expr<'g>| self.parameters.iter().position(|(p, _)| *p == symbol);
+        self.set.iter().filter_map(|&(symbol, place)| Some((parameter(symbol)?, self.place(place)))).collect()
     }
 
     /// Coordinates that energies do not depend on, of all.
@@ -483,7 +517,7 @@ impl<'g> Equations<'g> {
             let momenta = tangent.factor(&order).map(|factor| factor.solve(&moving));
             plans.extend(momenta.map(|momenta| (Quantity::Momenta, Space::Configuration, momenta)));
         }
-        (plans, Inverse { pattern, linear: false, definite: false })
+        (plans, Inverse { pattern, linear: false, definite: false, set: Vec::new() })
     }
 
     /// The shares of the energy, then T, V, L, H, the power that is lost, that of all generalized forces, and what time does to the energy.
@@ -526,6 +560,7 @@ impl Lagrangian<'_> {
             pattern: self.mass.entries().map(|(i, j, _)| (i, j)).collect(),
             linear: self.quadratic,
             definite: self.inversion != Inversion::Indefinite,
+            set: Vec::new(),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! What is wrong with a model, found before anything is compiled.
 
 use crate::energy::{Energy, EnergyError, Potential};
-use crate::equations::{rate, symbols_of};
+use crate::equations::{depend, rate, symbols_of};
 use crate::error::{DimensionsExpected, ModelError, Site, TermKind};
-use crate::model::Model;
+use crate::model::{Model, Term};
 use crate::names;
 use leastaction_expr::{Expr, Id, Kind as TokenKind, Names, Node, Span, nearest, tokens};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -227,6 +227,47 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
     }
     for (input, value) in &model.stated_inputs {
         check(Site::Input(input.to_string()), *value, &[Parameter, Time])?;
+    }
+    Ok(())
+}
+
+/// Checks that what events set is read by formulas alone: other numbers are computed once.
+pub(crate) fn set(model: &Model<'_>) -> Result<(), ModelError> {
+    for &(symbol, _) in &model.set {
+        let depends = |list: &[Expr<'_>]| depend(list, &[symbol]);
+        let refused =
+            |by: &str| Err(ModelError::SetBeyondFormulas { name: symbol.to_string(), by: by.to_owned() });
+        for Potential { name, energy } in &model.potential {
+            let reads = match energy {
+                Energy::Formula(_) => false,
+                Energy::Elements(elements) => elements.depends_on(symbol),
+                Energy::Opaque(opaque) => opaque.parameters.iter().any(|p| *p == symbol.to_string()),
+            };
+            if reads {
+                return refused(name);
+            }
+        }
+        if let Some(loss) = model.losses.iter().find(|loss| loss.elements.depends_on(symbol)) {
+            return refused(&loss.name);
+        }
+        for nodes in &model.lumped {
+            let own = nodes.unit.into_iter().chain(nodes.damping.iter().map(|(_, rate)| *rate));
+            let forces = model.forces.iter().map(|(_, force)| *force);
+            let all: Vec<_> = own.chain(model.gravity.iter().copied()).chain(forces).collect();
+            if depends(&all) {
+                return refused(&nodes.name);
+            }
+        }
+        let velocities: Vec<_> = model.coordinates.iter().map(|&q| rate(q)).collect();
+        let of_places = |term: &&Term<'_>| depends(&[term.value]) && !depend(&[term.value], &velocities);
+        if let Some(constraint) = model.constraints.iter().find(of_places) {
+            return refused(&constraint.name);
+        }
+        let known = |q: Expr<'_>| model.known.iter().find(|(name, _)| *name == q).map(|(_, value)| *value);
+        let holds = |(q, _): &&(Expr<'_>, String)| known(*q).is_some_and(|value| depends(&[value]));
+        if let Some((_, by)) = model.held.iter().find(holds) {
+            return refused(by);
+        }
     }
     Ok(())
 }

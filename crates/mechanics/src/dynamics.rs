@@ -338,6 +338,7 @@ impl Dynamics {
             result = result.and(self.multipliers(t, y, lambda));
             z[..half].copy_from_slice(&y[..half]);
             z[half..].fill(0.0);
+            system.inverse().keep_set(width, &y[half..], &mut z[half..]);
             result = result.and(self.engine.eval(Quantity::ConstraintRates, t, z, demanded));
             add_products(lambda, demanded, out);
         }

@@ -67,6 +67,8 @@ pub struct Equations<'g> {
     pub drives: Vec<Expr<'g>>,
     /// The places of coordinates whose rates are states of first order: what drives these are the rates of the states.
     pub states: Vec<usize>,
+    /// Parameters and inputs that events set, as these expressions have them, and the places of the coordinates of the states that have their values along a run.
+    pub set: Vec<(Expr<'g>, usize)>,
     /// Constraints: those of positions, then those of velocities.
     pub constraints: Vec<Constraint<'g>>,
     /// Nodes that are computed from numbers, if there are any.
@@ -110,6 +112,7 @@ rebind!(Equations {
     resistances,
     losses,
     drives,
+    set,
     constraints,
     nodes,
     held,
@@ -145,6 +148,7 @@ impl<'g> Equations<'g> {
         let resolved = written.resolved()?;
         check::names(&resolved)?;
         let (held, declared) = (resolved.held.clone(), resolved.declared.clone());
+        check::set(&resolved)?;
         let Split { written, model, nodes, places: all_places } = split(written, resolved, repeated)?;
         let model = &model;
         let graph = model.graph;
@@ -207,6 +211,7 @@ impl<'g> Equations<'g> {
             losses: model.losses.clone(),
             drives,
             states: model.state_places(),
+            set: model.set.iter().map(|(symbol, integral)| (*symbol, places[&integral.id()])).collect(),
             constraints,
             nodes,
             held,

@@ -23,6 +23,17 @@ pub(crate) struct Inverse {
     pub(crate) linear: bool,
     /// Whether elimination needs no pivots.
     pub(crate) definite: bool,
+    /// The places of coordinates whose rates are what events set: masses may depend on these rates, which are their own momenta.
+    pub(crate) set: Vec<usize>,
+}
+
+impl Inverse {
+    /// Copies what events set from momenta to velocities.
+    pub(crate) fn keep_set(&self, width: usize, momenta: &[f64], velocities: &mut [f64]) {
+        for rows in self.set.iter().map(|place| place * width..(place + 1) * width) {
+            velocities[rows.clone()].copy_from_slice(&momenta[rows]);
+        }
+    }
 }
 
 /// Why there is no solution in some lane.
@@ -92,6 +103,7 @@ impl Solver {
         }
         // g(x) = g(0) + A x
         unknown.fill(0.0);
+        inverse.keep_set(width, target, unknown);
         evaluate(unknown, &mut self.image[..(n + inverse.pattern.len()) * width])?;
         unknown.iter_mut().zip(target.iter().zip(&self.image)).for_each(|(x, (r, g))| *x = r - g);
         match (inverse.definite, width) {

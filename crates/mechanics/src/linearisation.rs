@@ -89,6 +89,11 @@ impl Linearisation {
     fn kept(dynamics: &Dynamics, kept: bool) -> Result<Linearisation, EvalError> {
         let system = dynamics.system();
         let n = system.degrees();
+        if !system.set_by_events().is_empty() {
+            // At rest the states would be 0 that have the values.
+            let (what, form) = ("linear motions of parameters that events set", system.facts().form);
+            return Err(EvalError::Undefined { what, form });
+        }
         let [formulas, rates] = system.with_source(|source| source.at_rest(system))?;
         let formulas = formulas.map(|f| f.bind(dynamics)).transpose()?;
         let rates = rates.map(|f| f.bind(dynamics)).transpose()?;

@@ -141,7 +141,11 @@ impl Dynamics {
     /// The coordinates that move without inertia at these coordinates, where the mass matrix does not depend on velocities.
     pub(crate) fn idle(&mut self, t: f64, q: &[f64]) -> Result<Option<Vec<usize>>, EvalError> {
         let (n, system) = (q.len(), self.system().clone());
-        if system.facts().form != Form::Lagrangian || !system.inverse().linear {
+        // What events set is not told by coordinates.
+        if system.facts().form != Form::Lagrangian
+            || !system.inverse().linear
+            || !system.inverse().set.is_empty()
+        {
             return Ok(None);
         }
         grow(&mut self.other, 2 * n);
@@ -170,6 +174,7 @@ impl Dynamics {
         };
         if system.facts().form == Form::Lagrangian && system.inverse().linear {
             self.other[half..2 * half].fill(0.0);
+            system.inverse().keep_set(t.len(), &y[half..], &mut self.other[half..2 * half]);
         }
         self.fill_inertia(t)?;
         entries.copy_from_slice(&self.matrices.inertia[half..][..entries.len()]);

@@ -80,6 +80,8 @@ pub struct Model<'g> {
     pub(crate) forces: Vec<(Expr<'g>, Expr<'g>)>,
     /// States of first order: the coordinate whose rate each is, and the rate of the state.
     pub(crate) states: Vec<(Expr<'g>, Expr<'g>)>,
+    /// Parameters and inputs that events set: the symbol, and the coordinate of the state that has its value.
+    pub(crate) set: Vec<(Expr<'g>, Expr<'g>)>,
     /// What must be zero.
     pub(crate) constraints: Vec<Term<'g>>,
     /// Coordinates that are to be held.
@@ -96,7 +98,7 @@ pub struct Model<'g> {
 
 rebind!(Model {
     graph, time, parameters, definitions, coordinates, momenta, inputs, stated_inputs, particles, lumped, bodies, gravity, kinetic, potential, lagrangian,
-    hamiltonian, dissipation, losses, forces, states, constraints, holds, held, declared, known, names;
+    hamiltonian, dissipation, losses, forces, states, set, constraints, holds, held, declared, known, names;
     defaults, gravity_dimensions, groups
 });
 
@@ -128,6 +130,7 @@ impl<'g> Model<'g> {
             losses: Vec::new(),
             forces: Vec::new(),
             states: Vec::new(),
+            set: Vec::new(),
             constraints: Vec::new(),
             holds: Vec::new(),
             held: Vec::new(),
@@ -506,6 +509,46 @@ impl<'g> Model<'g> {
         let found = self.states.iter_mut().find(|(coordinate, _)| Some(rate(*coordinate)) == integral);
         let Some((_, rate)) = found else { unreachable!("`{state}` is declared by `Model::state`") };
         *rate = value;
+    }
+
+    /// What an input is, if the model states it.
+    #[must_use]
+    pub fn stated(&self, input: Expr<'g>) -> Option<Expr<'g>> {
+        self.stated_inputs.iter().find(|(symbol, _)| *symbol == input).map(|(_, value)| *value)
+    }
+
+    /// Lets events set a parameter, or an input that is stated without time: along a run its value is that of a [state](Model::state) of its name which only events change, and which
+    /// starts with the value of the parameter. Everything that is a formula follows it: energies, masses, places, forces, constraints. What is not, such as fields over meshes, and what is held by it, is refused.
+    ///
+    /// ```
+    /// # use leastaction_expr::Graph;
+    /// # use leastaction_mechanics::Model;
+    /// // A spring that events may stiffen.
+    /// let graph = Graph::new();
+    /// let mut model = Model::new(&graph);
+    /// let k = model.parameter("k", 3.0);
+    /// let x = model.coordinate("x");
+    /// model.particle("block", 2.0, [x]);
+    /// model.potential("spring", 0.5 * k * x * x);
+    /// model.settable(k);
+    /// let mut dynamics = model.system()?.dynamics()?;
+    /// let (start, mut rates) = (dynamics.start(&[("x", 1.0), ("k", 5.0)])?, [0.0; 4]);
+    /// dynamics.rates(&[0.0], &start.block(), &mut rates)?;
+    /// assert_eq!(rates, [0.0, 5.0, -5.0, 0.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If it is neither a parameter nor an input of this model.
+    pub fn settable(&mut self, symbol: Expr<'g>) {
+        let known = self.parameters.iter().any(|(p, _)| *p == symbol) || self.inputs.contains(&symbol);
+        assert!(known, "`{symbol}` is a parameter or an input of the model");
+        if self.set.iter().all(|(other, _)| *other != symbol) {
+            self.stated_inputs.retain(|(input, _)| *input != symbol);
+            let integral = self.coordinate(&integral(&symbol.to_string()));
+            self.states.push((integral, self.number(0.0)));
+            self.set.push((symbol, integral));
+        }
     }
 
     /// Demands that two expressions of coordinates, time and parameters are equal; or, if velocities appear, that the motion

@@ -230,6 +230,7 @@ impl<'g> Ports<'g> {
             constraints: Vec::new(),
             held: Vec::new(),
             states: Vec::new(),
+            set: Vec::new(),
             declared: Vec::new(),
             reactions: ReactionLayout::default(),
             constraints_work: false,

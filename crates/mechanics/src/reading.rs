@@ -95,7 +95,14 @@ impl Source {
                 each(&self.momenta, &|i| Role::Read(Read::State(n + i))),
                 each(&self.coordinates, &|i| Role::Read(Read::State(i))),
             ];
-            lists.into_iter().flatten().collect()
+            let mut roles: FxHashMap<Id, Role> = lists.into_iter().flatten().collect();
+            // What events set is the value of a state, and no parameter along a run.
+            for (name, _) in &self.definitions {
+                if roles.get(name) == Some(&Role::Parameter) {
+                    roles.remove(name);
+                }
+            }
+            roles
         })
     }
 

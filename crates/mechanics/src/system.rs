@@ -39,6 +39,7 @@ pub(crate) struct Inner {
     constraints: Vec<(String, Level)>,
     held: Vec<(String, String)>,
     states: Vec<(usize, String)>,
+    set: Vec<(usize, usize)>,
     /// By what coordinates are held, each name once.
     holds: Vec<String>,
     declared: Vec<u32>,
@@ -105,6 +106,7 @@ impl System {
                 holds: holds(&blueprint.held),
                 held: blueprint.held,
                 states: blueprint.states,
+                set: blueprint.set,
                 declared: blueprint.declared,
                 reactions: blueprint.reactions,
                 constraints_work: blueprint.constraints_work,
@@ -213,6 +215,12 @@ impl System {
     #[must_use]
     pub fn position_constraints(&self) -> usize {
         self.inner.constraints.iter().take_while(|(_, level)| *level == Level::Position).count()
+    }
+
+    /// Parameters that [events set](crate::Model::settable), by their places, with those of the coordinates whose rates have their values along a run.
+    #[must_use]
+    pub fn set_by_events(&self) -> &[(usize, usize)] {
+        &self.inner.set
     }
 
     /// The [states](crate::Model::state) of first order: the places of the coordinates whose rates they are, and their names.

@@ -1,7 +1,7 @@
 //! States of first order: their rates, and that they neither have nor need an energy.
 
 use leastaction_expr::Graph;
-use leastaction_mechanics::{Model, ModelError};
+use leastaction_mechanics::{Dynamics, Model, ModelError};
 
 /// A motor with an inductance turns a disc with a spring: current and angle know of each other.
 fn motor(by_hamiltonian: bool) -> String {
@@ -108,4 +108,73 @@ fn states_are_no_part_of_energies() {
     model.particle("mass", 1.0, [x]);
     model.set_rate(z, graph.symbol("nothing"));
     assert!(model.system().unwrap_err().to_string().contains("the rate of the state `z`"));
+}
+
+/// A double pendulum whose masses, lengths and spring events may set, beside one with these as parameters: all is the same, wherever they stand.
+#[test]
+fn what_events_set_acts_as_a_parameter_does() {
+    let build = |settable: bool, values: [f64; 4]| {
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        let [m, l, k, g] = ["m", "l", "k", "g"].map(|name| {
+            let place = ["m", "l", "k", "g"].iter().position(|other| *other == name).unwrap();
+            model.parameter(name, if settable { 1.5 } else { values[place] })
+        });
+        let [a, b] = model.coordinates(["a", "b"]);
+        let upper = [l * a.sin(), -l * a.cos()];
+        let lower = [upper[0] + 0.7 * l * b.sin(), upper[1] - 0.7 * l * b.cos()];
+        model.particle("upper", 2.0 * m, upper);
+        model.particle("lower", m, lower);
+        model.gravity([graph.number(0.0), -g]);
+        model.potential("spring", 0.5 * k * (a - b) * (a - b));
+        let speed = model.velocity(a);
+        model.dissipation("friction", 0.1 * k * speed * speed);
+        model.force(b, k * m * a.sin());
+        if settable {
+            [m, l, k, g].into_iter().for_each(|symbol| model.settable(symbol));
+        }
+        model.system().unwrap().dynamics().unwrap()
+    };
+    let values = [0.8, 1.3, 2.2, 9.0];
+    let (mut set, mut fixed) = (build(true, values), build(false, values));
+    let (q, p) = ([0.4, -1.1], [0.7, 0.3]);
+    let of_fixed: Vec<f64> = q.into_iter().chain(p).collect();
+    let of_set: Vec<f64> = q.into_iter().chain([0.1, 0.2, 0.3, 0.4]).chain(p).chain(values).collect();
+    let (mut rates, mut expected) = ([0.0; 12], [0.0; 4]);
+    set.rates(&[0.0], &of_set, &mut rates).unwrap();
+    fixed.rates(&[0.0], &of_fixed, &mut expected).unwrap();
+    let found = [rates[0], rates[1], rates[6], rates[7]];
+    assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?} {expected:?}");
+    assert_eq!((&rates[2..6], &rates[8..]), (&values[..], &[0.0; 4][..]));
+    for what in ["energy", "kinetic", "potential", "lower.x", "m*l", "p_a", "a'"] {
+        let [of, other] = [(&mut set, &of_set), (&mut fixed, &of_fixed)].map(|(dynamics, y)| {
+            let (what, mut value) = (dynamics.observable(what).unwrap(), [0.0]);
+            dynamics.observe(what, &[0.0], y, &mut value).unwrap();
+            value[0]
+        });
+        assert!((of - other).abs() < 1e-12, "{what}: {of} {other}");
+    }
+    for power in [Dynamics::dissipated_power, Dynamics::supplied_power] {
+        let (mut of, mut other) = ([0.0], [0.0]);
+        power(&mut set, &[0.0], &of_set, &mut of).unwrap();
+        power(&mut fixed, &[0.0], &of_fixed, &mut other).unwrap();
+        assert!((of[0] - other[0]).abs() < 1e-12, "{of:?} {other:?}");
+    }
+}
+
+/// Where there is no formula, what events set is refused.
+#[test]
+fn what_events_set_beyond_formulas_is_refused() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let a = model.parameter("a", 1.0);
+    let [x, y] = model.coordinates(["x", "y"]);
+    model.particle("cart", 1.0, [x, y]);
+    model.constraint("rail", y, a);
+    model.settable(a);
+    let refused = model.system().unwrap_err();
+    assert!(
+        matches!(&refused, ModelError::SetBeyondFormulas { name, by } if name == "a" && by == "rail"),
+        "{refused}"
+    );
 }

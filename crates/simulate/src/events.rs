@@ -8,7 +8,7 @@ use std::io;
 use std::ops::Range;
 
 /// Every crossing of an event in the order of the run: its time `t`, `t_error` by which that may be off, `event`, the name of the event,
-/// `direction`, in which it was crossed (`rising` or `falling`), and the state.
+/// `direction`, in which it was crossed (`rising` or `falling`, or `tick` of one that happens again and again after a time), and the state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventTable {
     columns: Vec<(&'static str, String, Vec<f64>)>,
@@ -31,7 +31,10 @@ impl Run {
             columns.push(("time", "t_error".to_owned(), error.crossings.clone()));
         }
         columns.push(("event", "event".to_owned(), all(&|c| c.event as f64)));
-        columns.push(("event", "direction".to_owned(), all(&|c| f64::from(u8::from(c.rising)))));
+        let kinds = self.simulation.integrator.events();
+        let direction =
+            |c: &Crossing| if kinds[c.event].ticks() { 2.0 } else { f64::from(u8::from(c.rising)) };
+        columns.push(("event", "direction".to_owned(), all(&direction)));
         let names = system.coordinates().iter().enumerate();
         columns.extend(names.map(|(i, name)| ("coordinates", name, all(&|c| c.state.q[i]))));
         if moving {
@@ -70,7 +73,7 @@ impl Table for EventTable {
     fn kind(&self, column: usize) -> ColumnKind {
         match self.columns.get(column).map(|(group, name, _)| (*group, name.as_str())) {
             Some(("event", "event")) => ColumnKind::Word(self.events.clone()),
-            Some(("event", _)) => ColumnKind::Word(["falling", "rising"].map(str::to_owned).into()),
+            Some(("event", _)) => ColumnKind::Word(["falling", "rising", "tick"].map(str::to_owned).into()),
             _ => ColumnKind::Number,
         }
     }

@@ -208,16 +208,25 @@ impl<'g> Problem<'g> {
     /// [`PrepareError`] if one cannot be observed.
     pub fn with_events(&mut self, mut integrator: Integrator) -> Result<Integrator, PrepareError> {
         for event in self.setup.events.clone() {
-            let passing = Event::new(self.dynamics.observable(event.value).map_err(PrepareError::usage)?);
+            let what = self.dynamics.observable(event.value).map_err(PrepareError::usage)?;
+            if event.ticks {
+                integrator = integrator.event(Event::every(what, self.reset(&event, &event.sets)?));
+                continue;
+            }
+            let passing = Event::new(what);
             let passing = match event.direction {
                 Direction::Both => passing,
                 Direction::Rising => passing.rising(),
                 Direction::Falling => passing.falling(),
             };
             let passing = if event.stop { passing.terminal() } else { passing };
-            integrator = integrator.event(match event.sets.is_empty() {
+            let passing = match event.sets.is_empty() {
                 true => passing,
-                false => passing.resetting(self.reset(&event)?),
+                false => passing.resetting(self.reset(&event, &event.sets)?),
+            };
+            integrator = integrator.event(match event.finally.is_empty() {
+                true => passing,
+                false => passing.finally(self.reset(&event, &event.finally)?),
             });
         }
         Ok(integrator)
@@ -242,9 +251,9 @@ impl<'g> Problem<'g> {
     }
 
     /// What an event sets.
-    fn reset(&mut self, event: &SetupEvent<'g>) -> Result<Reset, PrepareError> {
+    fn reset(&mut self, event: &SetupEvent<'g>, set: &[Term<'g>]) -> Result<Reset, PrepareError> {
         let mut sets = Vec::new();
-        for Term { name, value } in &event.sets {
+        for Term { name, value } in set {
             let what = self.dynamics.observable(*value).map_err(PrepareError::usage)?;
             sets.push((name.as_str(), what));
         }

@@ -15,6 +15,7 @@ mod orbits;
 mod runs;
 mod sampled;
 mod sensitivity;
+mod settable;
 mod sizes;
 mod starts;
 mod tables;

@@ -124,6 +124,10 @@ const CASES: &[(&str, &[&str], bool)] = &[
     ("invariant", &[POINT, "potential A*x^2\ninvariant e = x'^2/2 + A*x^2"], true),
     ("event", &[POINT, "force x = -1\nevent down: x = 1 - A/100, stop"], true),
     ("event", &[POINT, "force x = -A\nevent wall: x = 0.99, falling, set x' = -x'*A/3"], true),
+    ("event", &[POINT, "potential A*x^2\nevent far: x = 0.99, falling, set A = 2*A"], true),
+    ("event", &[POINT, "param lies = 0\nforce x = (lies - 1)*100*A\nevent floor: x = 0.9, falling, set x' = -0.1*x', finally set x' = 0, lies = 1"], true),
+    ("every", &[POINT, "state u\nforce x = u\nevery A/40 set u = A - x"], true),
+    ("every", &[POINT, "state u\nforce x = u\nevery 0.07 set u = A - x, x' = x'*A/2"], true),
     ("draw", &[POINT, "potential A*x^2\ndraw rod [A, 0] to ball, spring [0, A] to ball, dot ball mass A, trail ball, line [0, 0] to [A, 1], curve [s, A*s] for s from -A to A"], true),
 ];
 

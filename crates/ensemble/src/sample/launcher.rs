@@ -74,7 +74,8 @@ impl Launcher {
                 size,
             });
         }
-        let drawn = |name: &str| sampling.list.iter().any(|named| named.name == name);
+        let is_set = |name: &str| set_by_events(name, system).is_some();
+        let drawn = |name: &str| sampling.list.iter().any(|named| named.name == name) && !is_set(name);
         let mut amounts = Vec::new();
         for (name, amount) in rest.list.iter().filter(|(name, _)| !drawn(name)) {
             // Momenta that are drawn take the place of velocities, and velocities that of momenta.
@@ -185,7 +186,17 @@ fn block_place(name: &str, system: &System) -> Option<(usize, Kind)> {
         .filter(|&(_, kind)| kind == Kind::Coordinate || system.facts().form != Form::Ports)
 }
 
+/// The place of a parameter that events set.
+fn set_by_events(name: &str, system: &System) -> Option<usize> {
+    let mut places = system.set_by_events().iter().map(|(place, _)| *place);
+    places.find(|place| system.parameters()[*place].0 == name)
+}
+
 fn target(name: &str, system: &System) -> Result<Target, SampleError> {
+    // What events set starts with its parameter.
+    if let Some(place) = set_by_events(name, system) {
+        return Ok(Target::Parameter(place));
+    }
     if let Some((place, _)) = block_place(name, system) {
         return Ok(Target::Block(place));
     }

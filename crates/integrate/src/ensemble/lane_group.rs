@@ -8,6 +8,7 @@ use crate::error::RunError;
 use crate::run::event::{Crossing, EventDetector, Hit, Instant};
 use crate::run_loop::RunLoop;
 use crate::run_loop::reset::{Resets, Restart};
+use crate::run_loop::ticks::Ticks;
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, State};
 
@@ -68,6 +69,7 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
         let len = block.values().len();
         let mut run = RunLoop::new(integrator.card, &integrator.pace, limits, dynamics, *start, block, *end)?;
         run.resets = Resets::new(&integrator.events);
+        run.ticks = Ticks::new(&integrator.events, *start, None);
         (0..width).for_each(|lane| run.rest(lane));
         Ok(LaneGroup {
             ensemble,
@@ -107,7 +109,8 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
 
     /// Whether trajectories can be run by compiled loops: these do not tell what happens within steps.
     pub(super) fn can_compile_loop(&mut self) -> bool {
-        self.width == LANES && !self.detector.is_on() && self.times.is_empty() && self.run.can_compile_loop()
+        let is_quiet = !self.detector.is_on() && !self.run.ticks.any() && self.times.is_empty();
+        self.width == LANES && is_quiet && self.run.can_compile_loop()
     }
 
     /// Runs trajectories by a compiled loop until there are no more, in one group or two that can.
@@ -261,6 +264,9 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
                 (begun[j], ended[j]) = (false, Some(self.end_here(j, Fate::Failed, Some(error.to_string()))));
             }
         }
+        for (lane, ended) in ended.iter_mut().enumerate().filter(|(lane, _)| begun[*lane]) {
+            *ended = self.tick(lane, open);
+        }
         let (t, width) = (self.run.t, self.width);
         for (k, &observable) in self.ensemble.observed.iter().enumerate() {
             let (RunLoop { motion, block, .. }, mut values) = (&mut self.run, [f64::NAN; LANES]);
@@ -275,7 +281,7 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
         }
         for lane in (0..width).filter(|&lane| begun[lane]) {
             self.sample_here(lane, open);
-            if self.run.is_over(lane) {
+            if self.run.is_over(lane) && ended[lane].is_none() {
                 ended[lane] = Some(self.end_here(lane, Fate::Complete, None));
             }
         }
@@ -285,7 +291,7 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
     /// One step of all lanes.
     fn advance(&mut self, open: &mut OpenChunks<'_>) -> Result<(), RunError> {
         let sampled = !self.times.is_empty();
-        if !(self.run.has_failed() || self.detector.is_on() || sampled) {
+        if !(self.run.has_failed() || self.detector.is_on() || self.run.ticks.any() || sampled) {
             self.run.take();
             if !self.run.any_over() {
                 return Ok(());
@@ -305,7 +311,45 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
         }
         self.run.take();
         self.restart(&mut ended, open);
+        for (lane, ended) in ended.iter_mut().enumerate().take(self.width) {
+            if self.run.is_taken(lane) && ended.is_none() {
+                *ended = self.tick(lane, open);
+                if ended.is_some() {
+                    self.sample_here(lane, open);
+                    self.run.decline(lane);
+                }
+            }
+        }
         self.finish(ended, open)
+    }
+
+    /// Lets a lane go on behind a reset; returns the event that happens there without end.
+    fn begin_anew(
+        &mut self,
+        lane: usize,
+        restart: &Restart,
+        open: &mut OpenChunks<'_>,
+    ) -> Result<Option<usize>, RunError> {
+        let (stuck, more) = self.detector.begin_anew(&mut self.run, lane, restart)?;
+        more.into_iter().for_each(|crossing| self.write(lane, crossing, open));
+        Ok(stuck)
+    }
+
+    /// What ticks where a lane is; returns how that ends it, if it does.
+    fn tick(&mut self, lane: usize, open: &mut OpenChunks<'_>) -> Option<(Fate, Option<String>)> {
+        let failed = |error: RunError| (Fate::Failed, Some(error.to_string()));
+        let ended = match self.detector.tick(&mut self.run, lane) {
+            Ok(None) => return None,
+            Ok(Some((restart, crossings))) => {
+                crossings.into_iter().for_each(|crossing| self.write(lane, crossing, open));
+                let terminal = restart.hits.iter().find(|hit| hit.terminal).map(|hit| hit.event);
+                let begun = self.begin_anew(lane, &restart, open);
+                begun.map(|stuck| terminal.or(stuck).map(|event| (Fate::Event(event), None)))
+            }
+            Err(error) => Err(error),
+        };
+        let (fate, why) = ended.map_err(failed).unwrap_or_else(Some)?;
+        Some(self.end_here(lane, fate, why))
     }
 
     /// Lanes in which something was reset begin there.
@@ -313,7 +357,7 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
         for (lane, ended) in ended.iter_mut().enumerate().take(self.width) {
             let Some(restart) = self.restarts[lane].take() else { continue };
             let terminal = restart.hits.iter().find(|hit| hit.terminal).map(|hit| hit.event);
-            let begun = self.run.restart(lane, &self.ensemble.integrator.events, &restart);
+            let begun = self.begin_anew(lane, &restart, open);
             *ended = match begun {
                 Err(error) => Some(self.end_here(lane, Fate::Failed, Some(error.to_string()))),
                 Ok(stuck) => terminal.or(stuck).map(|event| self.end_here(lane, Fate::Event(event), None)),
@@ -392,6 +436,7 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
     fn next_sample(&self, lane: usize) -> Option<f64> {
         let time = *self.times.get(self.lanes[lane]?.sampled)?;
         let (end, forward) = (self.run.end_of(lane), self.ensemble.end >= self.ensemble.start);
+        let end = end - self.run.slack(end);
         (if forward { time < end } else { time > end }).then_some(time)
     }
 
@@ -408,7 +453,8 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
     /// Takes a sample where a lane is, if it is due.
     fn sample_here(&mut self, lane: usize, open: &mut OpenChunks<'_>) {
         let due = self.lanes[lane].and_then(|running| self.times.get(running.sampled));
-        if due == Some(&self.run.t[lane]) {
+        let t = self.run.t[lane];
+        if due.is_some_and(|due| (due - t).abs() <= self.run.slack(t)) {
             self.inside.copy_from_slice(self.run.block.values());
             self.sample(lane, open);
         }
@@ -419,7 +465,8 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
         let mut state = vec![0.0; self.run.block.dimension()];
         read_lane(&self.inside, lane, self.width, &mut state);
         let state = State::from_block(t, &state, self.start_dynamics.system().degrees());
-        self.write(lane, Crossing { event: hit.event, t, rising: hit.rising, state, after: None }, open);
+        let Hit { event, rising, .. } = hit;
+        self.write(lane, Crossing { event, t, rising, state, after: None, finally: false }, open);
     }
 
     fn write(&self, lane: usize, crossing: Crossing, open: &mut OpenChunks<'_>) {

@@ -65,6 +65,14 @@ pub enum ResetError {
         /// By how much at most.
         by: f64,
     },
+    /// Parameters cannot have the values that are set.
+    #[error("the event `{event}` sets what cannot be: {why}")]
+    Refused {
+        /// The event.
+        event: String,
+        /// Why.
+        why: String,
+    },
     /// The constraints cannot be met after the event.
     #[error("the constraints cannot be met after the event `{event}`: {source}")]
     Unmet {

@@ -9,10 +9,11 @@ use crate::pace::Pace;
 use crate::run::End;
 use crate::run::balance::Balancing;
 use crate::run::checkpoint::Checkpoint;
-use crate::run::event::{Event, EventDetector, Instant};
+use crate::run::event::{Crossing, Event, EventDetector, Hit, Instant};
 use crate::run::schedule::{Output, Schedule};
 use crate::run_loop::RunLoop;
-use crate::run_loop::reset::Resets;
+use crate::run_loop::reset::{Resets, Restart};
+use crate::run_loop::ticks::Ticks;
 use crate::trajectory::Trajectory;
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, EvalError, Facts, State};
@@ -90,6 +91,7 @@ impl Integrator {
         self.check_resets(start, end)?;
         let mut run = RunLoop::new(self.card, &self.pace, limits, dynamics, start, block, end)?;
         run.resets = Resets::new(&self.events);
+        run.ticks = Ticks::new(&self.events, start, self.ticking_since);
         run.begin(&[true; LANES][..run.block.width()])?;
         Ok(run)
     }
@@ -237,8 +239,17 @@ impl Integrator {
         }
         let mut inside = run.block.clone();
         loop {
+            if let Some(ticked) = detector.tick(run, 0)? {
+                let ended = Integrator::begin_anew(&detector, run, None, ticked, balance, &mut observer)?;
+                if let Some(reason) = ended {
+                    return Ok(reason);
+                }
+            }
             let (step, t) = (run.count(), run.times()[0]);
-            if run.is_on_grid() && schedule.is_due(step, t, run.is_done()) {
+            let slack = run.slack(t);
+            if run.is_on_grid()
+                && let Some(t) = schedule.due(step, t, slack, run.is_done())
+            {
                 let (block, dynamics) = (&run.block, run.motion.plain());
                 if observer(Sample { step, t, event: None, within: None, after: None, block, dynamics })?
                     .is_break()
@@ -255,7 +266,8 @@ impl Integrator {
             run.propose()?;
             proposed(run)?;
             let end = run.end_of(0);
-            if detector.is_on() || schedule.next_before(end).is_some() {
+            let sampled = end - run.slack(end);
+            if detector.is_on() || schedule.next_before(sampled).is_some() {
                 run.interpolate()?;
             }
             if detector.is_on() {
@@ -264,7 +276,7 @@ impl Integrator {
             // Samples and events of the step, in the order of time.
             let mut restart = None;
             while let Some(Instant { tau, t: time, event }) =
-                detector.next(schedule.next_before(end), [t, end])
+                detector.next(schedule.next_before(sampled), [t, end])
             {
                 run.inside(0, tau, time, inside.values_mut())?;
                 if event.is_some_and(|hit| self.events[hit.event].reset().is_some()) {
@@ -285,32 +297,54 @@ impl Integrator {
                     Some(_) => detector.pass(),
                 }
             }
-            let Some((tau, (restart, crossings))) = restart else {
+            let Some((tau, reset)) = restart else {
                 balance.as_mut().map_or(Ok(()), |balance| balance.add(run, 1.0))?;
                 run.take();
                 continue;
             };
             balance.as_mut().map_or(Ok(()), |balance| balance.add(run, tau))?;
-            let mut broken_off = false;
-            for (hit, crossing) in restart.hits.iter().zip(&crossings) {
-                let block = Block::one(&crossing.state.block());
-                let (after, dynamics) = (crossing.after.as_ref(), run.motion.plain());
-                let (event, within) = (Some(*hit), Some(tau));
-                let sample = Sample { step, t: restart.t, event, within, after, block: &block, dynamics };
-                broken_off |= observer(sample)?.is_break();
-            }
-            let terminal = restart.hits.iter().find(|hit| hit.terminal);
-            let stuck = run.restart(0, &self.events, &restart)?;
-            if let Some(balance) = balance {
-                balance.begin_anew(run);
-            }
-            match (terminal, stuck) {
-                _ if broken_off => return Ok(Reason::Interrupted),
-                (Some(hit), _) => return Ok(Reason::Event(hit.event)),
-                (None, Some(event)) => return Ok(Reason::Accumulated(event)),
-                (None, None) => {}
+            if let Some(reason) =
+                Integrator::begin_anew(&detector, run, Some(tau), reset, balance, &mut observer)?
+            {
+                return Ok(reason);
             }
         }
+    }
+
+    /// Shows what is reset at a time, at a part of the next step or between steps, and goes on from there; returns why the run ends, if it does.
+    fn begin_anew(
+        detector: &EventDetector<'_>,
+        run: &mut RunLoop<'_>,
+        within: Option<f64>,
+        (restart, crossings): (Restart, Vec<Crossing>),
+        balance: &mut Option<Balancing>,
+        observer: &mut impl FnMut(Sample<'_>) -> Result<ControlFlow<()>, EvalError>,
+    ) -> Result<Option<Reason>, RunError> {
+        let (step, mut broken_off) = (run.count(), false);
+        for (hit, crossing) in restart.hits.iter().zip(&crossings) {
+            let block = Block::one(&crossing.state.block());
+            let (event, after, dynamics) = (Some(*hit), crossing.after.as_ref(), run.motion.plain());
+            let sample = Sample { step, t: restart.t, event, within, after, block: &block, dynamics };
+            broken_off |= observer(sample)?.is_break();
+        }
+        let terminal = restart.hits.iter().find(|hit| hit.terminal);
+        let (stuck, more) = detector.begin_anew(run, 0, &restart)?;
+        if let Some(crossing) = more {
+            let block = Block::one(&crossing.state.block());
+            let (rising, after, dynamics) = (crossing.rising, crossing.after.as_ref(), run.motion.plain());
+            let event = Some(Hit { event: crossing.event, rising, terminal: false, finally: true });
+            let sample = Sample { step, t: crossing.t, event, within, after, block: &block, dynamics };
+            broken_off |= observer(sample)?.is_break();
+        }
+        if let Some(balance) = balance {
+            balance.begin_anew(run);
+        }
+        Ok(match (terminal, stuck) {
+            _ if broken_off => Some(Reason::Interrupted),
+            (Some(hit), _) => Some(Reason::Event(hit.event)),
+            (None, Some(event)) => Some(Reason::Accumulated(event)),
+            (None, None) => None,
+        })
     }
 
     fn schedule(&self, run: &RunLoop<'_>) -> Result<Schedule<'_>, RunError> {

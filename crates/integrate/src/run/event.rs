@@ -42,13 +42,51 @@ pub struct Event {
     falling: bool,
     terminal: bool,
     reset: Option<Reset>,
+    finally: Option<Reset>,
+    ticks: bool,
 }
 
 impl Event {
     /// Crossings of an observable in both directions; the run goes on.
     #[must_use]
     pub fn new(what: Observable) -> Event {
-        Event { what, rising: true, falling: true, terminal: false, reset: None }
+        Event { what, rising: true, falling: true, terminal: false, reset: None, finally: None, ticks: false }
+    }
+
+    /// What happens at the start of a run and then again and again after a time: the value that an observable of parameters has at the start. It sets numbers of the
+    /// state anew, which then hold until the next time, as a sampled controller does.
+    ///
+    /// ```
+    /// # use leastaction_expr::Graph;
+    /// # use leastaction_mechanics::Model;
+    /// use leastaction_integrate::{Event, Integrator, Reset};
+    ///
+    /// // A cart without friction is pushed such that it stands still at 0 after two ticks.
+    /// # let graph = Graph::new();
+    /// # let mut model = Model::new(&graph);
+    /// # let x = model.coordinate("x");
+    /// # model.particle("cart", 1.0, [x]);
+    /// # let u = model.state("u");
+    /// # model.force(x, u);
+    /// let mut dynamics = model.system()?.dynamics()?;
+    /// let start = dynamics.start(&[("x", 1.0)])?;
+    /// let (push, period) = (dynamics.observable("-x/0.25 - 1.5*x'/0.5")?, dynamics.observable("1/2")?);
+    /// let control = Reset::new("control", dynamics.system(), &[("u", push)])?;
+    /// let integrator = Integrator::named("rk4", 0.1)?.event(Event::every(period, control));
+    /// let run = integrator.run(&mut dynamics, &start, 3.0)?;
+    /// assert_eq!(run.crossings().iter().map(|tick| tick.t).collect::<Vec<_>>(), [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0]);
+    /// assert!(run.crossings()[2].state.q[0].abs() < 1e-14 && run.end().q[0].abs() < 1e-14);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn every(period: Observable, reset: Reset) -> Event {
+        Event { ticks: true, ..Event::new(period).resetting(reset) }
+    }
+
+    /// Whether it happens again and again after a time, and not where an observable crosses zero.
+    #[must_use]
+    pub fn ticks(&self) -> bool {
+        self.ticks
     }
 
     /// Only crossings from below, as the run goes.
@@ -73,6 +111,13 @@ impl Event {
     #[must_use]
     pub fn resetting(self, reset: Reset) -> Event {
         Event { reset: Some(reset), ..self }
+    }
+
+    /// Sets numbers of the state where the resets of this event would make it happen again and again in ever shorter times, or leave the motion where it is: the run then goes on from there,
+    /// as a ball does that bounced and now lies still. If it happens without end all the same, the run ends.
+    #[must_use]
+    pub fn finally(self, reset: Reset) -> Event {
+        Event { finally: Some(reset), ..self }
     }
 
     /// What it sets.
@@ -109,6 +154,8 @@ pub struct Crossing {
     pub state: State,
     /// The state after it, if it set numbers anew.
     pub after: Option<State>,
+    /// Whether it set them [finally](Event::finally), where it would have happened without end.
+    pub finally: bool,
 }
 
 /// An event as an observer sees it.
@@ -120,6 +167,8 @@ pub struct Hit {
     pub rising: bool,
     /// Whether the run ends here.
     pub terminal: bool,
+    /// Whether it sets numbers [finally](Event::finally).
+    pub finally: bool,
 }
 
 /// When a run is looked at within a step: at this fraction of it, for a sample or an event.
@@ -163,7 +212,7 @@ impl<'a> EventDetector<'a> {
 
     /// Begins in some lanes, where they are.
     pub(crate) fn begin(&mut self, run: &mut RunLoop<'_>, lanes: &[bool]) -> Result<(), RunError> {
-        for (i, event) in self.events.iter().enumerate() {
+        for (i, event) in self.crossing() {
             let (mut values, RunLoop { t, block, motion, resets, .. }) = ([0.0; LANES], &mut *run);
             let signs = &mut resets.signs[i];
             let width = block.width();
@@ -173,7 +222,7 @@ impl<'a> EventDetector<'a> {
             }
         }
         // What begins where it is reset, and moves on, has come from the other side.
-        for (i, event) in self.events.iter().enumerate() {
+        for (i, event) in self.crossing() {
             let Some(way) = event.way() else { continue };
             for lane in (0..lanes.len()).filter(|&lane| lanes[lane]) {
                 if run.resets.signs[i][lane] == 0.0 && run.tendency_of(event.what, lane)? * way > 0.0 {
@@ -190,7 +239,7 @@ impl<'a> EventDetector<'a> {
         let (mut suspects, mut values) = ([false; LANES], [[0.0; LANES]; COARSE + 1]);
         let (starts, ends): ([f64; LANES], [f64; LANES]) =
             (run.t, std::array::from_fn(|j| if j < width { run.end_of(j) } else { 0.0 }));
-        for (i, event) in self.events.iter().enumerate() {
+        for (i, event) in self.crossing() {
             for (k, values) in values.iter_mut().enumerate() {
                 let tau = coarse_point(k);
                 run.polynomial.at(&[tau; LANES][..width], &mut self.at);
@@ -207,14 +256,19 @@ impl<'a> EventDetector<'a> {
 
     /// Whether the proposed step has to be looked into.
     pub(crate) fn is_on(&self) -> bool {
-        !self.events.is_empty()
+        self.crossing().next().is_some()
+    }
+
+    /// The events that are zeros of something.
+    fn crossing(&self) -> impl Iterator<Item = (usize, &'a Event)> + use<'a> {
+        self.events.iter().enumerate().filter(|(_, event)| !event.ticks())
     }
 
     /// Finds what happens in the proposed step of a lane.
     pub(crate) fn detect(&mut self, run: &mut RunLoop<'_>, lane: usize) -> Result<(), RunError> {
         let (start, end, width) = (run.times()[lane], run.end_of(lane), run.block.width());
         self.clear();
-        for (i, event) in self.events.iter().enumerate() {
+        for (i, event) in self.crossing() {
             self.before[i] = run.resets.signs[i][lane];
             if self.is_noise(run, lane, event.what)? {
                 continue;
@@ -230,7 +284,7 @@ impl<'a> EventDetector<'a> {
             sign_changes(&mut value, sign, |root| {
                 zeros.push((i, root));
                 if event.admits(root.rising) && !root.jumps_back {
-                    let hit = Hit { event: i, rising: root.rising, terminal: event.terminal };
+                    let hit = Hit { event: i, rising: root.rising, terminal: event.terminal, finally: false };
                     hits.push((root.at, hit));
                 }
                 Ok(())
@@ -314,7 +368,6 @@ impl<'a> EventDetector<'a> {
     ) -> Result<(Restart, Vec<Crossing>), RunError> {
         let (start, end, width) = (run.times()[lane], run.end_of(lane), run.block.width());
         let first = self.hits[self.passed].0;
-        let degrees = run.motion.system().degrees();
         let t = start + first * (end - start);
         // Events at one time come in the order of rounding: those that reset nothing should not get lost behind one that does.
         let apart = TOGETHER * f64::EPSILON * start.abs().max(end.abs());
@@ -328,6 +381,59 @@ impl<'a> EventDetector<'a> {
         for (event, root) in self.zeros.iter().filter(|(_, root)| root.at < first) {
             signs[*event] = if root.rising { 1.0 } else { -1.0 };
         }
+        self.happen(run, (lane, t), (before, signs), hits, false)
+    }
+
+    /// What ticks where a lane is, at the end of a step that was taken or at the start: what is set, and what to tell of it.
+    pub(crate) fn tick(
+        &self,
+        run: &mut RunLoop<'_>,
+        lane: usize,
+    ) -> Result<Option<(Restart, Vec<Crossing>)>, RunError> {
+        let Some((t, due)) = run.pass_ticks(lane) else { return Ok(None) };
+        let hits = due
+            .into_iter()
+            .map(|event| Hit { event, rising: true, terminal: false, finally: false })
+            .collect();
+        let signs = run.resets.signs.iter().map(|signs| signs[lane]).collect();
+        let before = run.block.lane(lane);
+        self.happen(run, (lane, t), (before, signs), hits, true).map(Some)
+    }
+
+    /// Lets a lane go on behind a reset. If the event that happens there would do so without end, it sets what it sets finally, of which this tells; returns that event if the motion comes no
+    /// further all the same.
+    pub(crate) fn begin_anew(
+        &self,
+        run: &mut RunLoop<'_>,
+        lane: usize,
+        restart: &Restart,
+    ) -> Result<(Option<usize>, Option<Crossing>), RunError> {
+        let stuck = run.restart(lane, self.events, restart)?;
+        let Some(event) = stuck.filter(|&event| !run.is_final(event, lane)) else { return Ok((stuck, None)) };
+        let Some(reset) = &self.events[event].finally else { return Ok((stuck, None)) };
+        let (t, width, degrees) = (run.times()[lane], run.block.width(), run.motion.system().degrees());
+        let before = run.block.lane(lane);
+        let after = reset.apply(&mut run.motion, (width, lane), t, &before)?;
+        let rising = restart.hits.iter().any(|hit| hit.event == event && hit.rising);
+        let hit = Hit { event, rising, terminal: false, finally: true };
+        let [state, then] = [&before, &after].map(|y| State::from_block(t, y, degrees));
+        let crossing = Crossing { event, t, rising, state, after: Some(then), finally: true };
+        let signs = run.resets.signs.iter().map(|signs| signs[lane]).collect();
+        let own = vec![after.clone()];
+        let at_rest = Restart { t, before, after, hits: vec![hit], own, signs, ticks: true };
+        Ok((run.restart(lane, self.events, &at_rest)?, Some(crossing)))
+    }
+
+    /// What happens at one time, each event on the result of the one before, with all that these bring about.
+    fn happen(
+        &self,
+        run: &mut RunLoop<'_>,
+        (lane, t): (usize, f64),
+        (before, signs): (Vec<f64>, Vec<f64>),
+        mut hits: Vec<Hit>,
+        ticks: bool,
+    ) -> Result<(Restart, Vec<Crossing>), RunError> {
+        let (width, degrees) = (run.block.width(), run.motion.system().degrees());
         let (mut state, mut crossings, mut own, mut done) = (before.clone(), Vec::new(), Vec::new(), 0);
         while done < hits.len() {
             let from = state.clone();
@@ -341,6 +447,7 @@ impl<'a> EventDetector<'a> {
                     rising: hit.rising,
                     state: State::from_block(t, &state, degrees),
                     after: after.as_ref().map(|after| State::from_block(t, after, degrees)),
+                    finally: false,
                 });
                 state = after.unwrap_or(state);
                 own.push(state.clone());
@@ -348,7 +455,7 @@ impl<'a> EventDetector<'a> {
             done = hits.len();
             self.brought(run, (lane, t), [&from, &state], &mut hits)?;
         }
-        Ok((Restart { t, before, after: state, hits, own, signs }, crossings))
+        Ok((Restart { t, before, after: state, hits, own, signs, ticks }, crossings))
     }
 
     /// Adds the events that a change of the state brings about by itself: those of expressions that do not move along the motion, as counts do not. Each happens
@@ -360,7 +467,7 @@ impl<'a> EventDetector<'a> {
         [from, to]: [&[f64]; 2],
         hits: &mut Vec<Hit>,
     ) -> Result<(), RunError> {
-        for (i, event) in self.events.iter().enumerate() {
+        for (i, event) in self.crossing() {
             if hits.iter().any(|hit| hit.event == i) {
                 continue;
             }
@@ -369,7 +476,7 @@ impl<'a> EventDetector<'a> {
             let crosses = before > 0.0 && after <= 0.0 || before < 0.0 && after >= 0.0;
             let rising = before < 0.0;
             if crosses && event.admits(rising) && !run.moves(event.what, (lane, t), [from, to])? {
-                hits.push(Hit { event: i, rising, terminal: event.terminal });
+                hits.push(Hit { event: i, rising, terminal: event.terminal, finally: false });
             }
         }
         Ok(())

@@ -134,7 +134,7 @@ fn drive(
     }
     loop {
         let (step, t) = (run.count(), run.block.values()[clock]);
-        if schedule.is_due(step, t, t == end) {
+        if schedule.due(step, t, 0.0, t == end).is_some() {
             tape.push(t, run.block.values())?;
         }
         if t == end {
@@ -162,7 +162,7 @@ fn drive(
         run.take();
         tape.trajectory.work = run.motion.work();
         if passes {
-            if schedule.is_due(step + 1, end, true) {
+            if schedule.due(step + 1, end, 0.0, true).is_some() {
                 find(&run.polynomial, clock, end, &mut inside);
                 tape.push(end, &inside)?;
             }

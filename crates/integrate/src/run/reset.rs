@@ -136,9 +136,11 @@ impl Reset {
             let (name, value) = (names.state_name(place), after[place]);
             return Err(failed(ResetError::NotFinite { event: event.clone(), name, value }));
         }
+        self.check_masses(motion, (width, lane), &after).map_err(failed)?;
         if !names.facts().constrained {
             return Ok(after);
         }
+        let dynamics = motion.plain();
         // What is rounding is moved onto the constraints, and what is more was not thought of.
         let mut placed = y;
         let moved = dynamics
@@ -157,6 +159,34 @@ impl Reset {
             return Err(failed(ResetError::AgainstConstraints { event: event.clone(), by: moved.deflected }));
         }
         Ok(placed)
+    }
+}
+
+impl Reset {
+    /// Refuses masses that are not positive where parameters are set.
+    fn check_masses(
+        &self,
+        motion: &mut Motion<'_>,
+        (width, lane): (usize, usize),
+        after: &[f64],
+    ) -> Result<(), ResetError> {
+        let system = motion.plain().system().clone();
+        if system.set_by_events().is_empty() {
+            return Ok(());
+        }
+        let dynamics = motion.plain();
+        let parameters = if width == 1 { dynamics.parameters() } else { dynamics.parameters_in(lane) };
+        let mut parameters = parameters.to_vec();
+        for &(parameter, place) in system.set_by_events() {
+            parameters[parameter] = after[system.degrees() + place];
+        }
+        let event = || self.event().to_owned();
+        let mut with_these = system
+            .dynamics()
+            .map_err(|error| ResetError::Refused { event: event(), why: error.to_string() })?;
+        with_these
+            .set_parameters(&parameters)
+            .map_err(|error| ResetError::Refused { event: event(), why: error.to_string() })
     }
 }
 

@@ -84,16 +84,16 @@ impl<'a> Schedule<'a> {
         if near || self.way * t >= self.way * self.end { self.end } else { t }
     }
 
-    /// Whether a sample is due at the end of a step, or at the start.
-    pub(crate) fn is_due(&mut self, step: u64, t: f64, done: bool) -> bool {
+    /// The time of the sample that is due at the end of a step, or at the start, if there is one: that of the end, but for some slack.
+    pub(crate) fn due(&mut self, step: u64, t: f64, slack: f64, done: bool) -> Option<f64> {
         if self.seen == Some(t) {
-            return false;
+            return None;
         }
         match self.output {
-            Output::Every(k) => done || step.is_multiple_of(*k),
+            Output::Every(k) => (done || step.is_multiple_of(*k)).then_some(t),
             Output::Times(_) | Output::Spaced(_) => {
-                let due = self.next() == Some(t);
-                self.passed += u64::from(due);
+                let due = self.next().filter(|time| (time - t).abs() <= slack);
+                self.passed += u64::from(due.is_some());
                 due
             }
         }

@@ -21,6 +21,9 @@ pub(super) const LOOKS: f64 = 100.0;
 
 /// A lane is looked at when it has tried so many steps, and whenever it has tried twice as many.
 const FIRST_MARK: u64 = 1 << 6;
+/// Behind bounces that have added up to an end, a step that is foreseen may be so many times as long as the one before.
+const LONGER: f64 = 8.0;
+
 /// A run of so many steps is long, a power of two;
 const LONG_RUN: u64 = 1 << 15;
 /// it becomes faster if the last half of its steps leads so many times as far, each, as those before;
@@ -266,6 +269,11 @@ impl RunLoop<'_> {
 
     /// A step that was foreseen is taken, or leads nowhere.
     fn judge_foreseen(&mut self, lane: usize, ratio: f64) {
+        if self.resets.any_final(lane) && self.taken[lane] {
+            // Bounces that added up to an end have left short steps behind.
+            let longer = self.next[lane].max(LONGER * self.h[lane]);
+            self.next[lane] = longer.min(self.end - self.start);
+        }
         if ratio.is_nan()
             && self.h[lane] != 0.0
             && let Some(error) = self.broken(lane)

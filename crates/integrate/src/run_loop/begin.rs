@@ -106,6 +106,7 @@ impl<'d> RunLoop<'d> {
             pacing,
             switching,
             resets: super::reset::Resets::default(),
+            ticks: super::ticks::Ticks::default(),
             t: [start; LANES],
             late: [0.0; LANES],
             h: [0.0; LANES],
@@ -140,6 +141,7 @@ impl<'d> RunLoop<'d> {
             }
             self.resets.forget(j);
         }
+        self.begin_ticks(lanes)?;
         self.begin_branches(lanes)?;
         match &mut self.pacing {
             Pacing::Fixed { done, .. } => {

@@ -45,6 +45,8 @@ pub(crate) struct Resets {
     /// When each event last reset a lane (NaN: never), how long that was after the time before, how often that had become shorter, and how often it has
     /// happened again at one time.
     tracks: Vec<[[f64; LANES]; 4]>,
+    /// When each event last set what it sets finally (NaN: never).
+    finals: Vec<[f64; LANES]>,
     /// Whether a lane is between two times of a grid.
     within: [bool; LANES],
 }
@@ -60,6 +62,8 @@ pub(crate) struct Restart {
     pub(crate) own: Vec<Vec<f64>>,
     /// The signs of all observables just before.
     pub(crate) signs: Vec<f64>,
+    /// Whether it is made where the lane is: by a tick, at the end of a step that was taken, or finally.
+    pub(crate) ticks: bool,
 }
 
 impl Resets {
@@ -68,6 +72,7 @@ impl Resets {
             on: events.iter().any(|event| event.reset().is_some()),
             signs: vec![[0.0; LANES]; events.len()],
             tracks: vec![[[f64::NAN; LANES], [f64::NAN; LANES], [0.0; LANES], [0.0; LANES]]; events.len()],
+            finals: vec![[f64::NAN; LANES]; events.len()],
             within: [false; LANES],
         }
     }
@@ -82,9 +87,10 @@ impl Resets {
         self.within[lane]
     }
 
-    /// The proposed step was taken in a lane.
-    pub(super) fn accept(&mut self, lane: usize) {
-        self.within[lane] = false;
+    /// The proposed step was taken in a lane: to a time of the grid, or only a part of the way there.
+    #[inline(always)]
+    pub(super) fn accept(&mut self, lane: usize, part: bool) {
+        self.within[lane] = part;
     }
 
     /// Nothing of what was before holds for a lane.
@@ -93,6 +99,12 @@ impl Resets {
         for [last, interval, shrinking, at_once] in &mut self.tracks {
             (last[lane], interval[lane], shrinking[lane], at_once[lane]) = (f64::NAN, f64::NAN, 0.0, 0.0);
         }
+        self.finals.iter_mut().for_each(|finals| finals[lane] = f64::NAN);
+    }
+
+    /// Whether some event has set what it sets finally in a lane.
+    pub(super) fn any_final(&self, lane: usize) -> bool {
+        self.finals.iter().any(|finals| !finals[lane].is_nan())
     }
 
     /// Shows all that the rest of a run depends on.
@@ -101,6 +113,7 @@ impl Resets {
             visit(Kept::Flags(&mut self.within));
             self.signs.iter_mut().for_each(|signs| visit(Kept::Numbers(signs)));
             self.tracks.iter_mut().flatten().for_each(|lanes| visit(Kept::Numbers(lanes)));
+            self.finals.iter_mut().for_each(|lanes| visit(Kept::Numbers(lanes)));
         }
     }
 }
@@ -114,9 +127,12 @@ impl RunLoop<'_> {
         events: &[Event],
         restart: &Restart,
     ) -> Result<Option<usize>, RunError> {
-        let Restart { t, before, after, hits, own, signs } = restart;
+        let Restart { t, before, after, hits, own, signs, ticks } = restart;
         let (mut stuck, span) = (None, (self.end - self.start).abs());
         for (i, event) in events.iter().enumerate() {
+            if event.ticks() {
+                continue;
+            }
             let what = event.observable();
             let [value, moved] = [self.value(what, lane, *t, before)?, self.value(what, lane, *t, after)?];
             let Some((hit, own)) = hits.iter().zip(own).find(|(hit, _)| hit.event == i) else {
@@ -128,6 +144,15 @@ impl RunLoop<'_> {
                 continue;
             };
             let way = if hit.rising { 1.0 } else { -1.0 };
+            if hit.finally {
+                // It stays where it is, and happens again when it has come from the other side.
+                let tracks = &mut self.resets.tracks[i];
+                (tracks[0][lane], tracks[1][lane], tracks[2][lane], tracks[3][lane]) =
+                    (f64::NAN, f64::NAN, 0.0, 0.0);
+                self.resets.finals[i][lane] = *t;
+                self.resets.signs[i][lane] = way;
+                continue;
+            }
             let since = (*t - self.resets.tracks[i][0][lane]).abs();
             let farthest = FARTHEST * if since.is_nan() { self.h[lane].abs() } else { since };
             let (slope, _) = self.slopes(what, lane, *t, before, farthest)?;
@@ -159,6 +184,10 @@ impl RunLoop<'_> {
                 stuck = stuck.or(Some(i));
             }
         }
+        if *ticks {
+            self.put_on_tick(lane, *t, after)?;
+            return Ok(stuck);
+        }
         self.put(lane, *t, after)?;
         if let Pacing::Adaptive { .. } = self.pacing {
             let since = hits.iter().map(|hit| self.resets.tracks[hit.event][1][lane]);
@@ -166,6 +195,12 @@ impl RunLoop<'_> {
             self.next[lane] = self.next[lane].abs().min(most).copysign(self.next[lane]);
         }
         Ok(stuck)
+    }
+
+    /// Whether an event has just set what it sets finally in a lane.
+    pub(crate) fn is_final(&self, event: usize, lane: usize) -> bool {
+        let t = self.t[lane];
+        (t - self.resets.finals[event][lane]).abs() <= NOTHING * (t - self.start).abs()
     }
 
     /// The sign of an observable just after a lane's time, where it vanishes at it.
@@ -193,6 +228,33 @@ impl RunLoop<'_> {
         let ends = shrinking[lane] >= SHRINKING && rest <= NOTHING * (t - self.start).abs();
         let is_noise = slope.abs() * interval <= ROUNDINGS * noise;
         back && (ends || is_noise)
+    }
+
+    /// Puts a lane at the end of a step that was taken somewhere else, where it begins anew.
+    fn put_on_tick(&mut self, lane: usize, t: f64, state: &[f64]) -> Result<(), RunError> {
+        let mut lanes = [false; LANES];
+        lanes[lane] = true;
+        let lanes = &lanes[..self.block.width()];
+        let (within, next) = (self.is_within(lane), self.planned_beyond_tick(lane));
+        self.block.set_lane(lane, state);
+        (self.t[lane], self.late[lane], self.crossed[lane]) = (t, 0.0, f64::MAX);
+        self.forget(lanes);
+        if let Some(passage) = &mut self.passage {
+            passage.forget(lane);
+        }
+        self.begin_branches(lanes)?;
+        self.resets.within[lane] = within;
+        match &mut self.pacing {
+            Pacing::Fixed { .. } => {}
+            Pacing::Density(control) => control.forget(lane),
+            Pacing::Adaptive { controller, .. } => {
+                if let Some(controller) = controller {
+                    controller.before()[lane] = 0.0;
+                }
+                self.next[lane] = next;
+            }
+        }
+        Ok(())
     }
 
     /// Puts a lane somewhere else, where it begins anew.

@@ -54,7 +54,9 @@ pub(super) fn locals<'s>(template: &Parser<'_, 's>, names: &mut Names) {
         "kinetic" | "potential" | "lagrangian" | "hamiltonian" | "dissipation" => {
             depth_zero(rest, "=").and_then(|_| rest.first()).into_iter().for_each(add);
         }
-        "constraint" | "event" => depth_zero(rest, ":").and_then(|_| rest.first()).into_iter().for_each(add),
+        "constraint" | "event" | "every" => {
+            depth_zero(rest, ":").and_then(|_| rest.first()).into_iter().for_each(add)
+        }
         word if DECLARING.contains(&word) => items().filter_map(<[Token]>::first).for_each(add),
         _ => {}
     }

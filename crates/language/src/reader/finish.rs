@@ -37,7 +37,8 @@ impl<'g> Reader<'g, '_> {
             crate::picture::complete(&mut self);
         }
         // A state is what people want to see of it; what it is the rate of is recorded anyway.
-        for name in std::mem::take(&mut self.states) {
+        let set = std::mem::take(&mut self.set).into_iter().map(|(name, _)| name);
+        for name in std::mem::take(&mut self.states).into_iter().chain(set) {
             if !self.setup.outputs.iter().any(|output| output.name == name) {
                 let value = self.graph.symbol(&name);
                 self.setup.outputs.push(Term { name, value });

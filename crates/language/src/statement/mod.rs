@@ -21,6 +21,7 @@ mod selection;
 mod state;
 mod table;
 
+pub(crate) use event::used_up;
 pub(crate) use joint::{End, Link, LinkKind};
 pub(crate) use mesh::MeshEntry;
 pub(crate) use pose::loose_body;
@@ -80,7 +81,8 @@ pub(crate) const ALL: &[Statement] = &[
     Statement { word: "run", form: "run method NAME, step H, until T", read: run::run },
     Statement { word: "output", form: "output NAME = EXPRESSION, …", read: run::output },
     Statement { word: "invariant", form: "invariant NAME = EXPRESSION, …", read: run::invariant },
-    Statement { word: "event", form: "event [NAME:] EXPRESSION = EXPRESSION [, rising | falling] [, stop] [, set NAME = EXPRESSION, …]", read: event::event },
+    Statement { word: "event", form: "event [NAME:] EXPRESSION = EXPRESSION [, rising | falling] [, stop] [, set NAME = EXPRESSION, …] [, finally set NAME = EXPRESSION, …]", read: event::event },
+    Statement { word: "every", form: "every [NAME:] TIME set NAME = EXPRESSION, …", read: event::every },
     Statement { word: "draw", form: "draw [only] rod A to B, spring A to B, dot A, trail A, body B, line A to B to C, mesh M by speed", read: draw::draw },
 ];
 

@@ -131,6 +131,13 @@ pub enum ModelError {
     NoCoordinates,
     /// There are states of first order, but nothing that has inertia.
     OnlyStates,
+    /// What events set would have to act where there is no formula.
+    SetBeyondFormulas {
+        /// The parameter.
+        name: String,
+        /// What reads it.
+        by: String,
+    },
     /// There is no energy.
     NoEnergy,
     /// A name is declared twice.
@@ -353,6 +360,10 @@ impl ModelError {
             E::OnlyStates => Advice::cause("the model has states, but no coordinates").remedy(
                 "declare one with inertia, too; where states are all there is, one that nothing depends on will do",
             ),
+            E::SetBeyondFormulas { name, by } => Advice::cause(format!(
+                "`{name}` is set by an event, and `{by}` depends on it, which computes with the value of the start"
+            ))
+            .remedy("events can set what formulas of energies and forces depend on, and constraints on velocities; what fields and nodes of meshes are made of, and what constraints on places demand, stays"),
             E::NoCoordinates => Advice::cause("the model has no coordinates").remedy("declare at least one"),
             E::NoEnergy => Advice::cause("the model has no energy")
                 .remedy("add particles, a kinetic energy, a Lagrangian or a Hamiltonian"),

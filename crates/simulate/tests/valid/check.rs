@@ -51,7 +51,7 @@ fn meaning(text: &str) -> Result<String, String> {
     }
     for event in events {
         let _ = writeln!(all, "{}: {} {:?} {}", event.name, event.value, event.direction, event.stop);
-        for Term { name, value } in &event.sets {
+        for Term { name, value } in event.sets.iter().chain(&event.finally) {
             let _ = writeln!(all, "set {name} = {value}");
         }
     }

@@ -380,6 +380,16 @@ impl Writer {
                 [format!(", set {last}' = -0.5*A*{last}'"), format!(", set {x} = 0.9*{x}, {last}' = {x}")];
             line.push_str(&clauses[line.len() / 2 % 2]);
         }
+        if self.lines.len() % 6 == 2 {
+            let ticks = ["0.04", "beat: 0.02*A"][self.lines.len() / 6 % 2];
+            self.natural = false;
+            self.line("state hold, ticks");
+            self.line("param swap = 1".to_owned());
+            self.line("input level = 0.3".to_owned());
+            self.line(format!("force {last} = 0.1*hold*swap + 0.1*level"));
+            self.line(format!("every {ticks} set hold = sin({x}) - 0.2*{last}', ticks = ticks + 1"));
+            self.line("every turn: 0.05 set swap = -swap, level = level/2".to_owned());
+        }
     }
 
     fn hamiltonian(&mut self) {

@@ -8,8 +8,11 @@ use crate::run_loop::{Pacing, RunLoop};
 use leastaction_compile::{LANES, Lanes};
 
 impl RunLoop<'_> {
-    /// Shortens steps that would go beyond a switch of time, or that are to land on a border.
+    /// Shortens steps that would go beyond a tick or a switch of time, or that are to land on a border.
     pub(in crate::run_loop) fn limit_steps(&mut self) -> Result<(), RunError> {
+        if self.ticks.any() {
+            self.limit_by_ticks();
+        }
         let Some(switching) = &self.switching else { return Ok(()) };
         let timed = switching.any(true);
         for lane in 0..self.block.width() {
