@@ -10,7 +10,7 @@
 //! let start = dynamics.start(&setup.start(&dynamics)?)?;
 //! let mut energy = [0.0];
 //! dynamics.energy(&[start.t], &start.block(), &mut energy)?;
-//! assert!((energy[0] - 7.5).abs() < 1e-14);
+//! assert!((energy[0] - 1.5 * 9.81).abs() < 1e-13);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
