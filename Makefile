@@ -3,6 +3,8 @@
 CARGO ?= cargo
 PYTHON ?= python3
 
+# Cargo shares out jobs of its own, and has no part in those of make.
+cargo = env -u MAKEFLAGS $(CARGO)
 # Where cargo builds.
 built = $${CARGO_TARGET_DIR:-target}
 
@@ -14,15 +16,15 @@ test:
 	$(MAKE) --no-print-directory --jobs 3 lints python-tests
 
 lints:
-	$(CARGO) fmt --all --check
-	$(CARGO) clippy --quiet --workspace --all-targets --target-dir $(built)/lints -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --quiet --workspace --no-deps --target-dir $(built)/lints
+	$(cargo) fmt --all --check
+	$(cargo) clippy --quiet --workspace --all-targets --target-dir $(built)/lints -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(cargo) doc --quiet --workspace --no-deps --target-dir $(built)/lints
 
 rust-tests:
-	$(CARGO) test --workspace
+	$(cargo) test --workspace
 
 python-tests: .venv/requirements.txt rust-tests
-	$(CARGO) build --quiet --profile test --package leastaction --package leastaction-python
+	$(cargo) build --quiet --profile test --package leastaction --package leastaction-python
 	tools/python-package.sh $(built)/debug .venv
 	.venv/bin/python -m unittest discover --start-directory tests/python
 	.venv/bin/python -m unittest discover --start-directory python/tests
