@@ -91,6 +91,14 @@ mod tests {
         let last = "for last; do :; done\ncase \"$last\" in -version) exit;; esac\nlast=${last#file:}\n";
         fs::write(&program, format!("#!/bin/sh\n{last}{script}")).expect("a script");
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("a program");
+        // Another test that starts a program at this moment may hold the script open for writing until that program runs: so long it cannot be run itself.
+        let is_busy = || {
+            let run = std::process::Command::new(&program).arg("-version").status();
+            run.is_err_and(|error| error.kind() == std::io::ErrorKind::ExecutableFileBusy)
+        };
+        (0..200)
+            .take_while(|_| is_busy())
+            .for_each(|_| std::thread::sleep(std::time::Duration::from_millis(10)));
         folder
     }
 
