@@ -220,3 +220,23 @@ fn a_state_counts_turns() {
     let (_, _, turned) = record.columns().find(|(_, name, _)| name == "turned").unwrap();
     assert!((turned.last().unwrap() - 20.0).abs() < 1e-8, "{:?}", turned.last());
 }
+
+/// The end lies half-way between two ticks but for rounding: the last step ends on it, not just before it.
+#[test]
+fn the_end_between_ticks_is_reached() {
+    let text = "coord x
+particle block mass 1 at [x]
+potential x^2/2
+state hold
+param swap = 1
+every 0.03 set hold = x
+every 0.05 set swap = -swap
+start x = 1
+run until 0.34, every 0.05";
+    for method in ["taylor", "dop853", "tsit5", "radau5"] {
+        let asked = Overrides { method: Some(method.to_owned()), ..Overrides::default() };
+        let run = run(text, &asked);
+        assert_eq!(run.trajectory.end().t, 0.34, "{method}");
+        assert!((run.trajectory.end().q[0] - 0.34_f64.cos()).abs() < 1e-8, "{method}");
+    }
+}

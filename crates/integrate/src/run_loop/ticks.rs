@@ -11,6 +11,9 @@ use crate::run::event::Event;
 use leastaction_compile::{LANES, Lanes};
 use leastaction_mechanics::Observable;
 
+/// Two steps of half the way to a tick are tried in place of one that leads over half of it by this factor: by rounding alone it may, too.
+const CLEARLY: f64 = 1.001;
+
 /// The ticks of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Ticks {
@@ -133,8 +136,8 @@ impl RunLoop<'_> {
             if h > left + near(tick) {
                 self.h[lane] = left;
                 self.ticks.landing[lane] = Some(left);
-            } else if self.is_adaptive() && h < left - near(tick) && 2.0 * h > left {
-                // None much shorter remains for the tick.
+            } else if self.is_adaptive() && h < left - near(tick) && 2.0 * h > CLEARLY * left {
+                // None much shorter remains for the tick; nor for what this one was to end on, such as the end of the run.
                 self.h[lane] = 0.5 * left;
             }
         }
